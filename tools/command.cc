@@ -106,8 +106,8 @@ Result<WatchedDatabase> follow(const std::string& directory, const Options& opti
 // It may be read all the same, without a follower.
 bool cannot_follow(const Status& status) {
   return status.is_not_found() || status.is(StatusCode::kNotSupported) ||
-         status.is(StatusCode::kReadOnly) || status.is(StatusCode::kBusy) ||
-         status.is(StatusCode::kOutOfMemory);
+         status.is(StatusCode::kPermissionDenied) || status.is(StatusCode::kReadOnly) ||
+         status.is(StatusCode::kBusy) || status.is(StatusCode::kOutOfMemory);
 }
 
 enum class Follow : uint8_t { kWhereBusy, kFirst };

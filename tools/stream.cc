@@ -21,8 +21,10 @@ std::string partial_name(const std::string& name) { return name + ".partial"; }
 }  // namespace
 
 Status system_error(const std::string& name, int error) {
-  return Status(error == ENOENT ? StatusCode::kNotFound : StatusCode::kIoError,
-                name + ": " + std::strerror(error));
+  const StatusCode code = error == ENOENT                     ? StatusCode::kNotFound
+                          : error == EACCES || error == EPERM ? StatusCode::kPermissionDenied
+                                                              : StatusCode::kIoError;
+  return Status(code, name + ": " + std::strerror(error));
 }
 
 Output Output::to_stdout() { return Output(STDOUT_FILENO, ""); }

@@ -59,8 +59,8 @@ func newDB(c *core, ctx context.Context) *DB {
 // Open opens the database in a directory, and creates or recovers it as needed.
 //
 // Errors: ErrNotFound where create_if_missing is false; ErrBusy when another process has it open;
-// ErrNotSupported for a newer format; ErrCorruption; ErrReadOnly for a directory without write
-// permission; ErrInvalidArgument for options; those of Set.
+// ErrNotSupported for a newer format; ErrCorruption; ErrPermissionDenied; ErrReadOnly for a read-only
+// medium; ErrInvalidArgument for options; those of Set.
 func Open(path string, options ...Option) (*DB, error) {
 	o, err := makeOptions(options)
 	if err != nil {

@@ -12,25 +12,26 @@ type Code int32
 
 // The codes of the library.
 const (
-	ErrNotFound        Code = C.HAWTHORN_NOT_FOUND        // no such key, tree or database
-	ErrInvalidArgument Code = C.HAWTHORN_INVALID_ARGUMENT // sizes, handles, order of calls
-	ErrNotSupported    Code = C.HAWTHORN_NOT_SUPPORTED    // a wish that this version does not fulfil
-	ErrCorruption      Code = C.HAWTHORN_CORRUPTION       // what is on disk is not what was written
-	ErrIO              Code = C.HAWTHORN_IO_ERROR         // the system refused a read or write
-	ErrNoSpace         Code = C.HAWTHORN_NO_SPACE         // the disk is full
-	ErrBusy            Code = C.HAWTHORN_BUSY             // somebody else holds it
-	ErrConflict        Code = C.HAWTHORN_CONFLICT         // another commit came first: try again
-	ErrReadOnly        Code = C.HAWTHORN_READ_ONLY        // opened so, or a failed sync made it so
-	ErrOutOfMemory     Code = C.HAWTHORN_OUT_OF_MEMORY    // the budget does not allow it
-	ErrForked          Code = C.HAWTHORN_FORKED           // opened by the parent process
-	ErrUnknownOutcome  Code = C.HAWTHORN_UNKNOWN_OUTCOME  // the commit may or may not survive
-	ErrClosed          Code = C.HAWTHORN_CLOSED           // it was closed
-	ErrTimedOut        Code = C.HAWTHORN_TIMED_OUT        // others held a lock for too long
-	ErrDeadlock        Code = C.HAWTHORN_DEADLOCK         // transactions wait for each other: try again
-	ErrTooOld          Code = C.HAWTHORN_TOO_OLD          // not kept any more: begin anew
-	ErrNotInMemory     Code = C.HAWTHORN_NOT_IN_MEMORY    // the disk would have to be read
-	ErrInternal        Code = C.HAWTHORN_INTERNAL         // a callback broke its rules
-	errTooSmall        Code = C.HAWTHORN_BUFFER_TOO_SMALL // never leaves this package
+	ErrNotFound         Code = C.HAWTHORN_NOT_FOUND         // no such key, tree or database
+	ErrInvalidArgument  Code = C.HAWTHORN_INVALID_ARGUMENT  // sizes, handles, order of calls
+	ErrNotSupported     Code = C.HAWTHORN_NOT_SUPPORTED     // a wish that this version does not fulfil
+	ErrCorruption       Code = C.HAWTHORN_CORRUPTION        // what is on disk is not what was written
+	ErrIO               Code = C.HAWTHORN_IO_ERROR          // the system refused a read or write
+	ErrNoSpace          Code = C.HAWTHORN_NO_SPACE          // the disk is full
+	ErrBusy             Code = C.HAWTHORN_BUSY              // somebody else holds it
+	ErrConflict         Code = C.HAWTHORN_CONFLICT          // another commit came first: try again
+	ErrReadOnly         Code = C.HAWTHORN_READ_ONLY         // opened so, a failed sync, or the medium
+	ErrOutOfMemory      Code = C.HAWTHORN_OUT_OF_MEMORY     // the budget does not allow it
+	ErrForked           Code = C.HAWTHORN_FORKED            // opened by the parent process
+	ErrUnknownOutcome   Code = C.HAWTHORN_UNKNOWN_OUTCOME   // the commit may or may not survive
+	ErrClosed           Code = C.HAWTHORN_CLOSED            // it was closed
+	ErrTimedOut         Code = C.HAWTHORN_TIMED_OUT         // others held a lock for too long
+	ErrDeadlock         Code = C.HAWTHORN_DEADLOCK          // transactions wait for each other: try again
+	ErrTooOld           Code = C.HAWTHORN_TOO_OLD           // not kept any more: begin anew
+	ErrNotInMemory      Code = C.HAWTHORN_NOT_IN_MEMORY     // the disk would have to be read
+	ErrPermissionDenied Code = C.HAWTHORN_PERMISSION_DENIED // permissions or a sandbox forbid it
+	ErrInternal         Code = C.HAWTHORN_INTERNAL          // a callback broke its rules
+	errTooSmall         Code = C.HAWTHORN_BUFFER_TOO_SMALL  // never leaves this package
 )
 
 // Error makes a Code something that errors.Is takes: it is the code's name.

@@ -422,8 +422,8 @@ var errFollowerClosed = newError(ErrClosed, "the follower was closed")
 // OpenFollower opens one. Of the options these count: memory_budget_bytes, io_mode, merge operators,
 // orders, encryption, log.
 //
-// Errors: ErrNotFound; ErrReadOnly; ErrBusy when 128 views are there; ErrNotSupported;
-// ErrOutOfMemory; those of Open.
+// Errors: ErrNotFound; ErrPermissionDenied; ErrReadOnly; ErrBusy when 128 views are there;
+// ErrNotSupported; ErrOutOfMemory; those of Open.
 func OpenFollower(path string, options ...Option) (*Follower, error) {
 	o, err := makeOptions(options)
 	if err != nil {

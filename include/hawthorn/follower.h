@@ -65,9 +65,10 @@ class HAWTHORN_EXPORT Follower {
   // Costs O(manifest + log), as Db::open. Writes nothing but its own entry of the file `followers`,
   // and takes no lock that anybody waits for.
   // Errors: kNotFound where there is no database, or none that was opened for writing by a version
-  // that knows followers; kReadOnly where the file `followers` may not be written; kBusy when 128
-  // views are there; kNotSupported where an older version writes, or the file system has no locks
-  // of bytes (OFD); kOutOfMemory for the budget; those of Db::open.
+  // that knows followers; kPermissionDenied, or kReadOnly on a read-only medium, where the file
+  // `followers` may not be written; kBusy when 128 views are there; kNotSupported where an older
+  // version writes, or the file system has no locks of bytes (OFD); kOutOfMemory for the budget;
+  // those of Db::open.
   static Result<std::unique_ptr<Follower>> open(const std::string& path,
                                                 const FollowerOptions& options = {});
   ~Follower();

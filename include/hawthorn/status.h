@@ -29,7 +29,7 @@ enum class StatusCode : uint8_t {
   kNoSpace = 6,          // the disk is full; reads and deletes go on
   kBusy = 7,             // somebody else holds it (another process has the database open)
   kConflict = 8,         // another transaction committed first; abort and try again
-  kReadOnly = 9,         // the database was opened read-only, or a failed sync made it so
+  kReadOnly = 9,         // opened read-only, made so by a failed sync, or on a read-only medium
   kOutOfMemory = 10,     // the memory budget does not allow it
   kForked = 11,          // the handle was opened by the parent process
   kUnknownOutcome = 12,  // the sync of this commit failed: it may or may not survive a crash
@@ -38,6 +38,9 @@ enum class StatusCode : uint8_t {
   kDeadlock = 15,        // transactions wait for each other in a circle; abort and try again
   kTooOld = 16,          // what was asked for is not kept any more; begin anew
   kNotInMemory = 17,     // the disk would have to be read, which the caller does not want
+  // The system does not let this process do it: the permissions of a file or directory, or a
+  // sandbox; the message names it.
+  kPermissionDenied = 18,
 };
 
 // The name of a code, such as "NotFound". Lifetime: static.

@@ -45,6 +45,8 @@ std::string_view status_code_name(StatusCode code) {
       return "Deadlock";
     case StatusCode::kNotInMemory:
       return "NotInMemory";
+    case StatusCode::kPermissionDenied:
+      return "PermissionDenied";
   }
   return "Unknown";
 }

@@ -16,10 +16,11 @@ TEST(StatusTest, SaysWhatAndWhere) {
             "Corruption: data.3 at 4096");
   EXPECT_EQ(Status(StatusCode::kTimedOut).to_string(), "TimedOut");
   EXPECT_EQ(Status(StatusCode::kDeadlock).to_string(), "Deadlock");
+  EXPECT_EQ(Status(StatusCode::kPermissionDenied).to_string(), "PermissionDenied");
 }
 
 TEST(StatusTest, EveryCodeHasAName) {
-  for (int code = 0; code <= static_cast<int>(StatusCode::kNotInMemory); ++code) {
+  for (int code = 0; code <= static_cast<int>(StatusCode::kPermissionDenied); ++code) {
     EXPECT_NE(status_code_name(static_cast<StatusCode>(code)), "Unknown") << code;
   }
   EXPECT_EQ(status_code_name(static_cast<StatusCode>(200)), "Unknown");

@@ -31,6 +31,7 @@ HAWTHORN_SAME(TIMED_OUT, kTimedOut);
 HAWTHORN_SAME(DEADLOCK, kDeadlock);
 HAWTHORN_SAME(TOO_OLD, kTooOld);
 HAWTHORN_SAME(NOT_IN_MEMORY, kNotInMemory);
+HAWTHORN_SAME(PERMISSION_DENIED, kPermissionDenied);
 #undef HAWTHORN_SAME
 
 // A key that is not there is no reason to allocate, and without memory nothing can be. Never
@@ -114,7 +115,7 @@ using hawthorn::c::Given;
 const char* hawthorn_code_name(hawthorn_code code) {
   if (code == HAWTHORN_BUFFER_TOO_SMALL) return "BufferTooSmall";
   if (code == HAWTHORN_INTERNAL) return "Internal";
-  if (code < 0 || code > HAWTHORN_NOT_IN_MEMORY) return "Unknown";
+  if (code < 0 || code > HAWTHORN_PERMISSION_DENIED) return "Unknown";
   return hawthorn::status_code_name(static_cast<hawthorn::StatusCode>(code)).data();
 }
 
@@ -129,8 +130,8 @@ const char* hawthorn_error_message(const hawthorn_error* error, size_t* size) {
 
 hawthorn_error* hawthorn_error_create(hawthorn_code code, const char* message,
                                       size_t message_size) {
-  const bool known =
-      (code > HAWTHORN_OK && code <= HAWTHORN_NOT_IN_MEMORY) || code == HAWTHORN_BUFFER_TOO_SMALL;
+  const bool known = (code > HAWTHORN_OK && code <= HAWTHORN_PERMISSION_DENIED) ||
+                     code == HAWTHORN_BUFFER_TOO_SMALL;
   try {
     const Bytes bytes(message, message_size, "message");
     return new hawthorn_error{known ? code : HAWTHORN_INTERNAL, false, std::string(bytes.view())};

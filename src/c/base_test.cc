@@ -22,13 +22,13 @@ TEST_F(BaseCTest, VersionsAreThoseOfTheLibrary) {
 }
 
 TEST_F(BaseCTest, CodesHaveTheNamesOfTheCppApi) {
-  for (int code = HAWTHORN_OK; code <= HAWTHORN_NOT_IN_MEMORY; ++code) {
+  for (int code = HAWTHORN_OK; code <= HAWTHORN_PERMISSION_DENIED; ++code) {
     EXPECT_EQ(hawthorn_code_name(code), status_code_name(static_cast<StatusCode>(code)));
   }
   EXPECT_STREQ(hawthorn_code_name(HAWTHORN_BUFFER_TOO_SMALL), "BufferTooSmall");
   EXPECT_STREQ(hawthorn_code_name(HAWTHORN_INTERNAL), "Internal");
   EXPECT_STREQ(hawthorn_code_name(-1), "Unknown");
-  EXPECT_STREQ(hawthorn_code_name(18), "Unknown");
+  EXPECT_STREQ(hawthorn_code_name(19), "Unknown");
   EXPECT_STREQ(hawthorn_code_name(102), "Unknown");
 }
 

@@ -74,8 +74,8 @@ class FollowerRegistry {
 // Of a follower: a slot that is its own until the object goes, or the process dies.
 class FollowerClaim {
  public:
-  // Pins everything. Errors: kNotFound where the file is missing, and kReadOnly where it may not be
-  // written; kBusy when all slots are taken.
+  // Pins everything. Errors: kNotFound where the file is missing; kPermissionDenied, or kReadOnly
+  // on a read-only medium, where it may not be written; kBusy when all slots are taken.
   static Result<std::unique_ptr<FollowerClaim>> make(const os::Machine& machine,
                                                      const std::string& directory);
   ~FollowerClaim();

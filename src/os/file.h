@@ -115,7 +115,8 @@ class FileSystem {
   virtual Status hold() { return {}; }
   // Of the directory that is held; -1: none is.
   virtual int held_descriptor() const { return -1; }
-  // kNotFound when missing and not created; kReadOnly when permission is denied for writing.
+  // kNotFound when missing and not created; kPermissionDenied; kReadOnly when the medium is
+  // read-only and the file is opened for writing.
   virtual Result<std::unique_ptr<File>> open_file(const std::string& path, OpenFlags flags) = 0;
   // Maps a file of exactly `size` bytes (a multiple of 64 KB), creating and filling it with zeros
   // when it is missing or shorter, so that no page of it can fault for lack of space (R9). Mapped

@@ -16,6 +16,7 @@ StatusCode code_of(int error) {
       return StatusCode::kNotFound;
     case EACCES:
     case EPERM:
+      return StatusCode::kPermissionDenied;
     case EROFS:
       return StatusCode::kReadOnly;
     case EWOULDBLOCK:

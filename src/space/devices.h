@@ -42,7 +42,7 @@ class Devices {
   // Opens and checks them; writes nothing. A device without a label is one to be added. Errors:
   // kInvalidArgument (missing, too small, with a file system or other data, of another database,
   // twice); kCorruption (a label that is damaged, or of another time; smaller than it was); kBusy;
-  // kReadOnly; kNotSupported.
+  // kPermissionDenied; kReadOnly; kNotSupported.
   static Result<std::unique_ptr<Devices>> open(const os::Machine& machine,
                                                const DeviceOptions& options);
 

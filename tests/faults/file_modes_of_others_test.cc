@@ -81,6 +81,7 @@ TEST(FileModesOfOthers, another_user_follows_where_the_mode_says_so) {
     if (mode == 0644) {
       EXPECT_EQ(answer, "");
     } else {
+      EXPECT_TRUE(answer.starts_with("PermissionDenied: " + path)) << answer;
       EXPECT_NE(answer.find("Permission denied"), std::string::npos) << answer;
     }
   }

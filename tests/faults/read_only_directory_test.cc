@@ -100,24 +100,28 @@ std::string read_database(const std::string& path, bool read_only) {
   return (*db)->close().ok() ? "" : "it does not close";
 }
 
-// Whether it was refused as it should be: kReadOnly, with the path.
-std::string refused(const std::string& path, const Status& status) {
+// Whether it was refused as it should be: with this code, and the path.
+std::string refused(const std::string& path, const Status& status, StatusCode code) {
   if (status.ok()) return "it was not refused";
-  if (!status.is(StatusCode::kReadOnly)) return "another error: " + status.to_string();
+  if (!status.is(code)) return "another error: " + status.to_string();
   if (status.message().find(path) != std::string_view::npos) return "";
   return "it does not name the path: " + status.to_string();
 }
 
-std::string opens_for_reading_only(const std::string& path) {
+std::string opens_for_reading_only(const std::string& path, StatusCode code) {
   for (const size_t budget : {16, 64}) {  // of another budget the log's ring would be made anew
     Options options = small_options(false);
     options.memory_budget_bytes = budget << 20;
-    if (std::string s = refused(path, Db::open(path, options).status()); !s.empty()) {
+    if (std::string s = refused(path, Db::open(path, options).status(), code); !s.empty()) {
       return "open: " + s;
     }
   }
-  if (std::string s = refused(path, Db::destroy(path)); !s.empty()) return "destroy: " + s;
+  if (std::string s = refused(path, Db::destroy(path), code); !s.empty()) return "destroy: " + s;
   return read_database(path, true);
+}
+
+std::string opens_without_permission(const std::string& path) {
+  return opens_for_reading_only(path, StatusCode::kPermissionDenied);
 }
 
 std::vector<std::string> names_of(const std::string& path) {
@@ -180,7 +184,7 @@ class ReadOnlyDirectory : public ::testing::Test {
 TEST_F(ReadOnlyDirectory, by_permissions) {
   set_modes(0555, 0444);
   const std::vector<std::string> before = files_of(path_);
-  const std::string answer = as_nobody([this] { return opens_for_reading_only(path_); });
+  const std::string answer = as_nobody([this] { return opens_without_permission(path_); });
   if (answer == kCannot) GTEST_SKIP() << "nobody cannot reach " << path_;
   EXPECT_EQ(answer, "");
   EXPECT_EQ(files_of(path_), before) << "a file was changed";
@@ -196,10 +200,31 @@ TEST_F(ReadOnlyDirectory, without_its_lock_file) {
   EXPECT_EQ(files_of(path_), before) << "a file was changed";
   set_modes(0555, 0444);
   before = files_of(path_);
-  const std::string answer = as_nobody([this] { return opens_for_reading_only(path_); });
+  const std::string answer = as_nobody([this] { return opens_without_permission(path_); });
   EXPECT_TRUE(answer.empty() || answer == kCannot) << answer;
   EXPECT_EQ(files_of(path_), before) << "a file was changed";
   set_modes(0755, 0644);
+  EXPECT_EQ(in_child([this] { return read_database(path_, false); }), "");
+}
+
+// Nobody may even read it; whoever may goes on with all of it.
+TEST_F(ReadOnlyDirectory, of_somebody_else) {
+  for (const auto& [directory, file] : {std::pair<mode_t, mode_t>(0700, 0600), {0755, 0600}}) {
+    set_modes(directory, file);
+    const std::vector<std::string> before = files_of(path_);
+    const std::string answer = as_nobody([this]() -> std::string {
+      for (const bool read_only : {false, true}) {
+        const Status status = Db::open(path_, small_options(read_only)).status();
+        std::string s = refused(path_, status, StatusCode::kPermissionDenied);
+        if (!s.empty()) return (read_only ? "read-only: " : "open: ") + s;
+      }
+      return refused(path_, Db::destroy(path_), StatusCode::kPermissionDenied);
+    });
+    if (answer == kCannot) GTEST_SKIP() << "nobody cannot reach " << path_;
+    EXPECT_EQ(answer, "");
+    EXPECT_EQ(files_of(path_), before) << "a file was changed";
+  }
+  EXPECT_EQ(in_child([this] { return read_database(path_, true); }), "");
   EXPECT_EQ(in_child([this] { return read_database(path_, false); }), "");
 }
 
@@ -208,7 +233,7 @@ TEST_F(ReadOnlyDirectory, with_writable_files) {
   give_to_nobody();
   set_modes(0555, 0644);
   const std::vector<std::string> before = names_of(path_);
-  const std::string answer = as_nobody([this] { return opens_for_reading_only(path_); });
+  const std::string answer = as_nobody([this] { return opens_without_permission(path_); });
   if (answer == kCannot) GTEST_SKIP() << "nobody cannot reach " << path_;
   EXPECT_EQ(answer, "");
   EXPECT_EQ(names_of(path_), before);
@@ -221,7 +246,8 @@ TEST_F(ReadOnlyDirectory, without_a_database) {
   ASSERT_EQ(mkdir(empty.c_str(), 0555), 0);
   const std::string answer = as_nobody([&]() -> std::string {
     for (const std::string& path : {empty, empty + "/db", empty + "/a/b"}) {
-      if (std::string s = refused(empty, Db::open(path, small_options(false)).status());
+      if (std::string s = refused(empty, Db::open(path, small_options(false)).status(),
+                                  StatusCode::kPermissionDenied);
           !s.empty()) {
         return path + ": " + s;
       }
@@ -250,7 +276,7 @@ TEST_F(ReadOnlyDirectory, by_its_mount) {
       return kCannot;
     }
     if (open((path_ + "/lock").c_str(), O_RDWR | O_CLOEXEC) >= 0 || errno != EROFS) return kCannot;
-    return opens_for_reading_only(path_);
+    return opens_for_reading_only(path_, StatusCode::kReadOnly);
   });
   if (answer == kCannot) GTEST_SKIP() << "no mounts for this process";
   EXPECT_EQ(answer, "");

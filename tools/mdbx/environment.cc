@@ -30,6 +30,10 @@ StatusCode status_code(int code) {
       return StatusCode::kOutOfMemory;
     case MDBX_VERSION_MISMATCH:
       return StatusCode::kNotSupported;
+    case MDBX_EROFS:
+      return StatusCode::kReadOnly;
+    case MDBX_EACCESS:
+      return StatusCode::kPermissionDenied;
     default:
       return StatusCode::kIoError;
   }

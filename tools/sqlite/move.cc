@@ -43,6 +43,8 @@ StatusCode status_code_of(int code) {
       return StatusCode::kNoSpace;
     case SQLITE_READONLY:
       return StatusCode::kReadOnly;
+    case SQLITE_PERM:
+      return StatusCode::kPermissionDenied;
     case SQLITE_TOOBIG:
       return StatusCode::kInvalidArgument;
     case SQLITE_ERROR:

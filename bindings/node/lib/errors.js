@@ -36,6 +36,7 @@ const codes = {
   DEADLOCK: [15, 'DeadlockError'],
   TOO_OLD: [16, 'TooOldError'],
   NOT_IN_MEMORY: [17, 'NotInMemoryError'],
+  PERMISSION_DENIED: [18, 'PermissionDeniedError'],
   BUFFER_TOO_SMALL: [100, 'BufferTooSmallError'],
   INTERNAL: [101, 'InternalError'],
 };

@@ -36,7 +36,8 @@ export class Database {
   private constructor();
   /**
    * Opens the database in a directory; creates or recovers it. Errors: BusyError where another
-   * process has it open, NotFoundError, CorruptionError, InvalidArgumentError for options.
+   * process has it open, NotFoundError, CorruptionError, PermissionDeniedError, InvalidArgumentError
+   * for options.
    */
   static open(path: string, options?: DatabaseOptions): Promise<Database>;
   /** The same at once: it blocks the thread, and throws. */

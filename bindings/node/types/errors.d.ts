@@ -36,6 +36,7 @@ export class TimedOutError extends HawthornError {}
 export class DeadlockError extends HawthornError {}
 export class TooOldError extends HawthornError {}
 export class NotInMemoryError extends HawthornError {}
+export class PermissionDeniedError extends HawthornError {}
 export class InternalError extends HawthornError {}
 export class BufferTooSmallError extends HawthornError {
   readonly keyBytesNeeded: number;

@@ -396,7 +396,8 @@ def open(
     """Opens the database in the directory, and creates or recovers it as needed. Options are an
     Options object, or their names: `open("db", memory_budget_bytes="512M", compression="lz4")`.
     Errors: NotFoundError; BusyError when another process has it open; NotSupportedError for a
-    newer format; CorruptionError; ReadOnlyError; InvalidArgumentError for options out of range."""
+    newer format; CorruptionError; PermissionDeniedError; ReadOnlyError for a read-only medium;
+    InvalidArgumentError for options out of range."""
     return Database(_c.open(path_bytes(path), _options.make(options, named)), path)
 
 

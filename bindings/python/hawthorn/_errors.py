@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from . import _hawthorn as _c
 
 
@@ -81,7 +83,7 @@ class ConflictError(Error):
 
 
 class ReadOnlyError(Error):
-    """It was opened for reading, or a failed sync made it so."""
+    """It was opened for reading, a failed sync made it so, or the medium is read-only."""
 
     CODE = 9
 
@@ -132,6 +134,17 @@ class NotInMemoryError(Error):
     """The disk would have to be read, which the caller did not want."""
 
     CODE = 17
+
+
+class PermissionDeniedError(Error, PermissionError):
+    """The system does not let this process do it: the permissions of a file or directory, or a
+    sandbox; the message names it."""
+
+    CODE = 18
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(code, message)
+        self.errno = errno.EACCES  # not the code, which is no number of the system
 
 
 class InternalError(Error):

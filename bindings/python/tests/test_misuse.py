@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import gc
 import os
 import pickle
@@ -297,6 +298,25 @@ class Processes(DatabaseTest):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         txn.commit()
         self.assertEqual(dict(tree), {b"a": b"1", b"b": b"1"})
+
+    def test_missing_permissions(self) -> None:
+        self.db.close()
+        os.chmod(self.path, 0)
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                if os.geteuid() == 0:
+                    os.setuid(65534)  # root may do everything
+                hawthorn.open(self.path)
+            except PermissionError as error:
+                right = isinstance(error, hawthorn.PermissionDeniedError) and error.code == 18
+                right = right and error.errno == errno.EACCES and self.path in str(error)
+                status = 0 if right and str(error).startswith("PermissionDenied: ") else 2
+            os._exit(status)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        os.chmod(self.path, 0o700)
+        self.db = hawthorn.open(self.path)
 
     def run_to_its_end(self, program: str) -> str:
         self.db.close()

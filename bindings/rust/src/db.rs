@@ -88,8 +88,8 @@ impl Db {
     }
 
     /// The same with options. Errors: `NotFound`; `Busy` when another process, or another `Db`, has it
-    /// open; `NotSupported` for a newer format; `Corruption`; `ReadOnly` for a directory without write
-    /// permission; `InvalidArgument` for options out of range.
+    /// open; `NotSupported` for a newer format; `Corruption`; `PermissionDenied`; `ReadOnly` for a
+    /// read-only medium; `InvalidArgument` for options out of range.
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Db> {
         let path = c_path(path.as_ref())?;
         make(|out, error| unsafe {

@@ -54,7 +54,7 @@ codes! {
     Busy = sys::BUSY,
     /// Another transaction committed first: try again.
     Conflict = sys::CONFLICT,
-    /// Opened read-only, or a failed sync made it so.
+    /// Opened read-only, made so by a failed sync, or on a read-only medium.
     ReadOnly = sys::READ_ONLY,
     /// The memory budget, or the process, does not allow it.
     OutOfMemory = sys::OUT_OF_MEMORY,
@@ -72,6 +72,8 @@ codes! {
     TooOld = sys::TOO_OLD,
     /// The disk would have to be read, which the caller did not want.
     NotInMemory = sys::NOT_IN_MEMORY,
+    /// The permissions of a file or directory, or a sandbox, forbid it; the message names it.
+    PermissionDenied = sys::PERMISSION_DENIED,
     /// A buffer of fixed size cannot take one entry.
     BufferTooSmall = sys::BUFFER_TOO_SMALL,
     /// An exception inside of the library.
@@ -188,6 +190,7 @@ impl From<Error> for std::io::Error {
             Code::InvalidArgument => std::io::ErrorKind::InvalidInput,
             Code::Corruption => std::io::ErrorKind::InvalidData,
             Code::TimedOut => std::io::ErrorKind::TimedOut,
+            Code::PermissionDenied => std::io::ErrorKind::PermissionDenied,
             _ => std::io::ErrorKind::Other,
         };
         std::io::Error::new(kind, error)

@@ -367,8 +367,8 @@ pub struct Follower(Handle<sys::Follower>);
 
 impl Follower {
     /// Of the options these count: memory budget, `io_mode`, merge operators, orders, encryption, log.
-    /// Errors: `NotFound`; `ReadOnly`; `Busy` when 128 views are there; `NotSupported`; `OutOfMemory`;
-    /// those of [`Db::open_with`].
+    /// Errors: `NotFound`; `PermissionDenied`; `ReadOnly`; `Busy` when 128 views are there;
+    /// `NotSupported`; `OutOfMemory`; those of [`Db::open_with`].
     pub fn open(path: impl AsRef<Path>, options: Option<&Options>) -> Result<Follower> {
         let path = c_path(path.as_ref())?;
         let options = options.map_or(ptr::null_mut(), Options::raw);

@@ -61,7 +61,7 @@ enum {
   HAWTHORN_NO_SPACE = 6,          // the disk is full; reads and deletes go on
   HAWTHORN_BUSY = 7,              // somebody else holds it
   HAWTHORN_CONFLICT = 8,          // another transaction committed first; abort and try again
-  HAWTHORN_READ_ONLY = 9,         // opened read-only, or a failed sync made it so
+  HAWTHORN_READ_ONLY = 9,         // opened so, made so by a failed sync, or on a read-only medium
   HAWTHORN_OUT_OF_MEMORY = 10,    // the memory budget, or the process, does not allow it
   HAWTHORN_FORKED = 11,           // the handle was opened by the parent process
   HAWTHORN_UNKNOWN_OUTCOME = 12,  // the sync of this commit failed: it may or may not survive
@@ -70,6 +70,9 @@ enum {
   HAWTHORN_DEADLOCK = 15,         // transactions wait for each other; abort and try again
   HAWTHORN_TOO_OLD = 16,          // what was asked for is not kept any more; begin anew
   HAWTHORN_NOT_IN_MEMORY = 17,    // the disk would have to be read, which the caller did not want
+  // The system does not let this process do it: the permissions of a file or directory, or a
+  // sandbox; the message names it.
+  HAWTHORN_PERMISSION_DENIED = 18,
   HAWTHORN_BUFFER_TOO_SMALL = 100,  // of the C API alone: the buffer that was given; see there
   HAWTHORN_INTERNAL = 101  // of the C API alone: an exception, which its callbacks must not throw
 };

@@ -22,8 +22,8 @@ typedef struct hawthorn_snapshot hawthorn_snapshot;
 // Opens the database in the directory, and creates or recovers it as needed. `options` may be NULL:
 // the defaults; they may be freed afterwards. Errors: HAWTHORN_NOT_FOUND; HAWTHORN_BUSY when
 // another process has it open; HAWTHORN_NOT_SUPPORTED for a newer format; HAWTHORN_CORRUPTION;
-// HAWTHORN_READ_ONLY for a directory without write permission; HAWTHORN_INVALID_ARGUMENT for
-// options out of range.
+// HAWTHORN_PERMISSION_DENIED (the file or directory named); HAWTHORN_READ_ONLY for a read-only
+// medium; HAWTHORN_INVALID_ARGUMENT for options out of range.
 HAWTHORN_C_API hawthorn_code hawthorn_db_open(const char* path, const hawthorn_options* options,
                                               hawthorn_db** out, hawthorn_error** error);
 // Flushes everything and closes; the handle is still to be freed, and all that it is asked answers

@@ -146,8 +146,8 @@ HAWTHORN_C_API hawthorn_code hawthorn_replica_apply_pieces(hawthorn_replica* rep
 typedef struct hawthorn_follower hawthorn_follower;
 // Reads a database beside the process that writes it. Of the options (may be NULL) these count:
 // memory budget, io_mode, merge operators, orders, encryption, log. Errors: HAWTHORN_NOT_FOUND;
-// HAWTHORN_READ_ONLY; HAWTHORN_BUSY when 128 views are there; HAWTHORN_NOT_SUPPORTED;
-// HAWTHORN_OUT_OF_MEMORY; those of hawthorn_db_open.
+// HAWTHORN_PERMISSION_DENIED; HAWTHORN_READ_ONLY; HAWTHORN_BUSY when 128 views are there;
+// HAWTHORN_NOT_SUPPORTED; HAWTHORN_OUT_OF_MEMORY; those of hawthorn_db_open.
 HAWTHORN_C_API hawthorn_code hawthorn_follower_open(const char* path,
                                                     const hawthorn_options* options,
                                                     hawthorn_follower** out,

@@ -50,6 +50,8 @@ int to_code(const Status& status) {
       return MDBX_BUSY;
     case StatusCode::kReadOnly:
       return MDBX_EROFS;
+    case StatusCode::kPermissionDenied:
+      return MDBX_EACCESS;
     case StatusCode::kOutOfMemory:
       return MDBX_ENOMEM;
     case StatusCode::kForked:

@@ -88,8 +88,11 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   Status status;
   if (flags & MDBX_RDONLY) {
     status = open_follower(path);
-    // Nobody has ever written here, a copy say, or a medium does not let anybody.
-    if (status.is_not_found() || status.is(StatusCode::kReadOnly)) status = open_reader();
+    // Nobody has ever written here, a copy say, or permissions or the medium forbid it.
+    if (status.is_not_found() || status.is(StatusCode::kPermissionDenied) ||
+        status.is(StatusCode::kReadOnly)) {
+      status = open_reader();
+    }
   } else {
     status = open_writer(path, true);
     // Another process writes: as long as it does, this one reads.
@@ -105,7 +108,6 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   follower.reset();
   flags = before;
   if (status.is_not_found()) return MDBX_ENOFILE;
-  if (status.is(StatusCode::kReadOnly)) return MDBX_EACCESS;
   if (status.is(StatusCode::kCorruption)) return MDBX_INVALID;
   if (status.is(StatusCode::kNotSupported)) return MDBX_VERSION_MISMATCH;
   return mdbx_shim::to_code(status);

@@ -6,6 +6,7 @@
 
 #include "shims/kill_test_support.h"
 #include "shims/mdbx/src/mdbx_test_support.h"
+#include "shims/permission_test_support.h"
 
 namespace hawthorn::mdbx {
 namespace {
@@ -140,6 +141,30 @@ TEST_F(OtherProcess, ReadsWhatIsCommittedAndWritesWhenTheFirstIsGone) {
   ASSERT_DONE(mdbx_txn_abort(txn));
   close();
   env_ = may_write;
+}
+
+TEST_F(OtherProcess, OfAnotherUserReadsWhereItMay) {
+  open();
+  MDBX_txn* txn = begin();
+  ASSERT_DONE(put(txn, table(txn, "one", MDBX_CREATE), "n", "7"));
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  close();
+  const auto opened = [this](MDBX_env_flags_t flags) {
+    env_ = create();
+    return mdbx_env_open(env_, path_.c_str(), flags, 0600);
+  };
+  set_modes(directory_, 0755, 0644);
+  const int failed = run_as_nobody([&] {
+    if (opened(MDBX_ENV_DEFAULTS) != MDBX_EACCESS) return 1;
+    if (opened(MDBX_RDONLY) != MDBX_SUCCESS) return 2;
+    MDBX_txn* look = begin(MDBX_TXN_RDONLY);
+    return get(look, table(look, "one", 0), "n") == "7" ? 0 : 3;
+  });
+  if (failed == kNoOtherUser) GTEST_SKIP() << "needs root";
+  EXPECT_EQ(failed, 0);
+  set_modes(path_, 0700, 0600);
+  EXPECT_EQ(run_as_nobody([&] { return opened(MDBX_RDONLY) == MDBX_EACCESS ? 0 : 1; }), 0);
+  open();
 }
 
 }  // namespace

@@ -220,6 +220,8 @@ TEST(StatusOf, ErrorsOfTheEngine) {
   EXPECT_TRUE(told(StatusCode::kBusy).IsBusy());
   EXPECT_TRUE(told(StatusCode::kConflict).IsBusy());
   EXPECT_TRUE(told(StatusCode::kReadOnly).IsIOError());
+  EXPECT_TRUE(told(StatusCode::kPermissionDenied).IsIOError());
+  EXPECT_EQ(told(StatusCode::kPermissionDenied).subcode(), Status::kNone);
   EXPECT_TRUE(told(StatusCode::kOutOfMemory).IsMemoryLimit());
   EXPECT_TRUE(told(StatusCode::kForked).IsAborted());
   EXPECT_TRUE(told(StatusCode::kUnknownOutcome).IsIOError());

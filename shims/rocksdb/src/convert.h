@@ -15,7 +15,8 @@ namespace hawthorn::rocks {
 inline std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 inline rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 
-// kReadOnly becomes IOError; who has opened read-only says NotSupported in its place.
+// kReadOnly and kPermissionDenied become IOError; who has opened read-only says NotSupported in
+// place of kReadOnly.
 rocksdb::Status to_status(const hawthorn::Status& status);
 
 }  // namespace hawthorn::rocks

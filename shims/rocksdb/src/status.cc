@@ -182,6 +182,7 @@ S to_status(const hawthorn::Status& status) {
       return S::Aborted(words);
     case StatusCode::kIoError:
     case StatusCode::kReadOnly:
+    case StatusCode::kPermissionDenied:
     case StatusCode::kUnknownOutcome:
       break;
   }

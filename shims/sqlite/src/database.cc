@@ -25,6 +25,11 @@ uint64_t budget_for(uint64_t cache_bytes) {
   return std::max<uint64_t>(kMemoryBytes, std::min(cache_bytes, UINT64_MAX / 8) / 3 * 5);
 }
 
+// Then it may be read all the same.
+bool cannot_be_written(const Status& status) {
+  return status.is(StatusCode::kPermissionDenied) || status.is(StatusCode::kReadOnly);
+}
+
 }  // namespace
 
 int to_code(const Status& status) {
@@ -50,6 +55,7 @@ int to_code(const Status& status) {
       code = SQLITE_IOERR;
       break;
     case StatusCode::kReadOnly:
+    case StatusCode::kPermissionDenied:  // SQLite says so when it may not make a journal
       code = SQLITE_READONLY;
       break;
     case StatusCode::kOutOfMemory:
@@ -152,7 +158,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   auto watch = std::make_shared<CommitWatch>();
   options.commit_hooks = {watch};
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
-  if (opened.status().is(StatusCode::kReadOnly) && !made_now) {
+  if (cannot_be_written(opened.status()) && !made_now) {
     options.read_only = true;
     opened = Db::open(directory, options);
   }
@@ -212,7 +218,7 @@ Status Database::visit(const std::string& directory, const std::function<Status(
   options.memory_budget_bytes = Db::limits().memory_budget_bytes_min;
   options.create_if_missing = false;
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
-  if (opened.status().is(StatusCode::kReadOnly)) {
+  if (cannot_be_written(opened.status())) {
     options.read_only = true;
     opened = Db::open(directory, options);
   }

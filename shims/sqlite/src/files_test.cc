@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "shims/kill_test_support.h"
+#include "shims/permission_test_support.h"
 #include "shims/sqlite/src/database.h"
 #include "shims/sqlite/src/sqlite_test_support.h"
 #include "testing/wait.h"
@@ -234,6 +235,25 @@ TEST_F(FilesTest, WhatIsOpenedReadOnly) {
   EXPECT_EQ(connection.value("SELECT count(*) FROM t"), "i2");
   ASSERT_EQ(connection.open(uri(path_, "mode=ro")), SQLITE_OK);
   EXPECT_EQ(connection.code("DELETE FROM t"), SQLITE_READONLY);
+}
+
+TEST_F(FilesTest, WhatAnotherUserMayOnlyRead) {
+  make(path_, "one");
+  set_modes(directory_, 0755, 0644);
+  const int failed = run_as_nobody([this] {
+    Connection connection;
+    if (connection.open(path_) != SQLITE_OK) return 1;
+    if (connection.value("SELECT * FROM t") != "t'one'") return 2;
+    if (connection.code("INSERT INTO t VALUES('two')") != SQLITE_READONLY) return 3;
+    if (sqlite3_db_readonly(connection.get(), "main") != 1) return 4;
+    return Connection().open(path("new.db")) == SQLITE_CANTOPEN ? 0 : 5;
+  });
+  if (failed == kNoOtherUser) GTEST_SKIP() << "needs root";
+  EXPECT_EQ(failed, 0);
+  set_modes(only_directory(path_), 0700, 0600);
+  EXPECT_EQ(run_as_nobody([this] { return Connection().open(path_); }), SQLITE_CANTOPEN);
+  Connection connection(path_);
+  EXPECT_SQL_OK(connection, "INSERT INTO t VALUES('two')");
 }
 
 TEST_F(FilesTest, WhatIsNotThere) {

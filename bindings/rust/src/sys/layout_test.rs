@@ -41,6 +41,7 @@ fn layout_is_that_of_c() {
     assert_eq!(DEADLOCK as i64, 15);
     assert_eq!(TOO_OLD as i64, 16);
     assert_eq!(NOT_IN_MEMORY as i64, 17);
+    assert_eq!(PERMISSION_DENIED as i64, 18);
     assert_eq!(BUFFER_TOO_SMALL as i64, 100);
     assert_eq!(INTERNAL as i64, 101);
     assert_eq!(DURABILITY_DEFAULT as i64, 0);

@@ -41,6 +41,7 @@ pub const TIMED_OUT: Code = 14;
 pub const DEADLOCK: Code = 15;
 pub const TOO_OLD: Code = 16;
 pub const NOT_IN_MEMORY: Code = 17;
+pub const PERMISSION_DENIED: Code = 18;
 pub const BUFFER_TOO_SMALL: Code = 100;
 pub const INTERNAL: Code = 101;
 pub const DURABILITY_DEFAULT: Durability = 0;

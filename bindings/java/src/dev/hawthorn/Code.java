@@ -22,7 +22,7 @@ public enum Code {
     BUSY(7),
     /** Another transaction committed first; abort and try again. */
     CONFLICT(8),
-    /** Opened read-only, or a failed sync made it so. */
+    /** Opened read-only, made so by a failed sync, or on a read-only medium. */
     READ_ONLY(9),
     /** The memory budget, or the process, does not allow it. */
     OUT_OF_MEMORY(10),
@@ -40,6 +40,8 @@ public enum Code {
     TOO_OLD(16),
     /** The disk would have to be read, which the caller did not want. */
     NOT_IN_MEMORY(17),
+    /** The permissions of a file or directory, or a sandbox, forbid it; the message names it. */
+    PERMISSION_DENIED(18),
     /** Not one entry fits into the columns. */
     BUFFER_TOO_SMALL(100),
     /** A callback failed in a way that it must not. */

@@ -84,6 +84,7 @@ public final class Database extends DatabaseUpkeep {
      * @return the database
      * @throws HawthornException.NotFound where it is not to be created
      * @throws HawthornException.Busy when another process has it open
+     * @throws HawthornException.PermissionDenied where permissions or a sandbox forbid it
      * @throws HawthornException.InvalidArgument for options out of range
      */
     public static Database open(Path path, Options options) {

@@ -66,6 +66,8 @@ public class HawthornException extends RuntimeException {
                 return new Deadlock(text);
             case READ_ONLY:
                 return new ReadOnly(text);
+            case PERMISSION_DENIED:
+                return new PermissionDenied(text);
             case UNKNOWN_OUTCOME:
                 return new UnknownOutcome(text);
             case TIMED_OUT:
@@ -153,6 +155,15 @@ public class HawthornException extends RuntimeException {
 
         ReadOnly(String message) {
             super(Code.READ_ONLY, message);
+        }
+    }
+
+    /** The permissions of a file or directory, or a sandbox, forbid it. */
+    public static final class PermissionDenied extends HawthornException {
+        private static final long serialVersionUID = 1;
+
+        PermissionDenied(String message) {
+            super(Code.PERMISSION_DENIED, message);
         }
     }
 
