@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _hawthorn as _c
 from ._columns import Columns
-from ._types import BytesLike
+from ._types import BytesLike, key_bytes
 
 if TYPE_CHECKING:
     from ._tree import ReadTree
@@ -27,8 +27,8 @@ class Range:
         self, tree: ReadTree, low: BytesLike | None, high: BytesLike | None, reverse: bool
     ) -> None:
         self._tree = tree
-        self._low = None if low is None else bytes(low)
-        self._high = None if high is None else bytes(high)
+        self._low = None if low is None else key_bytes(low)
+        self._high = None if high is None else key_bytes(high)
         self._reverse = reverse
 
     def _open(self, keys_only: bool) -> _c.Handle | None:

@@ -7,7 +7,7 @@ import os
 import random
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from . import _hawthorn as _c
@@ -51,6 +51,14 @@ class Snapshot:
             found = _c.find_tree(self._db._handle, name_bytes(tree), self._handle)
             return ReadTree(self._db, self._db._handle, found, self._handle)
         return ReadTree(self._db, self._db._handle, tree._tree, self._handle)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a tree with this name."""
+        return name in self.trees()
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all trees."""
+        return iter(self.trees())
 
     def trees(self) -> list[str]:
         """The names of all trees."""
@@ -142,6 +150,14 @@ class Database:
     def __getitem__(self, name: str) -> Tree:
         """A tree that is there. Errors: NotFoundError."""
         return Tree(self, self._handle, _c.find_tree(self._handle, name_bytes(name), None))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a tree with this name."""
+        return name in self.trees()
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all trees."""
+        return iter(self.trees())
 
     def trees(self) -> list[str]:
         """The names of all trees."""

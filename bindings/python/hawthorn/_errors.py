@@ -33,8 +33,9 @@ class Error(Exception):
         return f"{self.name}: {self.message}"
 
 
-class NotFoundError(Error):
-    """There is no such tree, snapshot, feed or database. A key that is missing is none."""
+class NotFoundError(Error, KeyError):
+    """There is no such tree, snapshot, feed or database. A key that is missing is a KeyError of
+    Python's own."""
 
     CODE = 1
 

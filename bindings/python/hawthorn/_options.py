@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ def _text(name: str, value: Any) -> bytes:
     """A value as the library takes it."""
     if isinstance(value, bool):
         return b"true" if value else b"false"
+    if isinstance(value, enum.Enum):
+        return value.name.lower().encode()
     if name == "file_mode" and isinstance(value, int):
         return f"{value:o}".encode()
     if isinstance(value, (int, float)):
@@ -27,8 +30,8 @@ def _text(name: str, value: Any) -> bytes:
 class Options:
     """Options by their names, and functions that the database calls. One object may open any
     number of databases; each takes the options as they are then. Values are numbers, True or
-    False, words such as "lz4", sizes such as "64M"; lists for `devices` and `merge_operators`.
-    `Options.names()` has all names.
+    False, words such as "lz4" or what stands for them (Compression.LZ4), sizes such as "64M"; lists
+    for `devices` and `merge_operators`. `Options.names()` has all names.
 
     Functions run on any thread, and must not wait for one that holds a lock of theirs while it
     calls the database. What they raise is written by sys.unraisablehook, unless it is said

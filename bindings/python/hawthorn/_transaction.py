@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _hawthorn as _c
@@ -66,6 +67,14 @@ class Transaction:
 
     def _of(self, tree: _c.Handle) -> TxnTree:
         return TxnTree(self._db, self._handle, tree)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a tree with this name."""
+        return name in self.trees()
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all trees."""
+        return iter(self.trees())
 
     def trees(self) -> list[str]:
         """The names of all trees."""

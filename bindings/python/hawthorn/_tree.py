@@ -13,6 +13,7 @@ from ._types import (
     Compression,
     Durability,
     expiry,
+    key_bytes,
     name_bytes,
     prefix_end,
     tree_options,
@@ -120,7 +121,7 @@ class ReadTree(Mapping[bytes, bytes]):
     def open(self, key: BytesLike) -> ValueReader:
         """A value as a binary file to read, piece by piece, of up to 4 GB. It shows one moment.
         Errors: also NotFoundError."""
-        return ValueReader(self, bytes(key))
+        return ValueReader(self, key_bytes(key))
 
     def _of_one_moment(self) -> ReadTree:
         """What reads by parts use: the newest state becomes a snapshot."""
@@ -176,7 +177,8 @@ class ReadTree(Mapping[bytes, bytes]):
         if prefix is not None:
             if low is not None or high is not None:
                 raise ValueError("prefix excludes low and high")
-            low, high = bytes(prefix), prefix_end(bytes(prefix))
+            low = key_bytes(prefix)
+            high = prefix_end(low)
         return Range(self, low, high, reverse)
 
     def cursor(
@@ -195,7 +197,7 @@ class ReadTree(Mapping[bytes, bytes]):
 
     def values_of(self, key: BytesLike) -> Iterator[bytes]:
         """All values of a key, in the tree's order of values."""
-        wanted = bytes(key)
+        wanted = key_bytes(key)
         cursor = self.cursor()
         found = cursor.seek(wanted)
         while found and cursor.key == wanted:
@@ -350,7 +352,7 @@ class WriteTree(ReadTree, MutableMapping[bytes, bytes]):
         """The value of a key, which becomes `default` where it is absent."""
         while True:
             if self.insert(key, default):
-                return bytes(default)
+                return key_bytes(default)
             value = self.get(key)
             if value is not None:
                 return value

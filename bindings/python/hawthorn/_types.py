@@ -58,6 +58,11 @@ def name_bytes(name: str | bytes) -> bytes:
     return name if isinstance(name, bytes) else name.encode("utf-8", "surrogateescape")
 
 
+def key_bytes(key: BytesLike) -> bytes:
+    """A copy of the bytes of a key. bytes() itself takes numbers and lists, too."""
+    return key if isinstance(key, bytes) else memoryview(key).tobytes()
+
+
 def path_bytes(path: Path) -> bytes:
     """A path as the library takes it."""
     return os.fsencode(path)

@@ -152,6 +152,26 @@ class Closed(DatabaseTest):
             hawthorn.open(self.place("none"), create_if_missing=False)
         with self.assertRaises(hawthorn.BusyError):
             hawthorn.open(self.path)
+        # bytes() would take each of them for something else, or for a copy of its own.
+        no_keys: list[Any] = [5, [1, 2], "text", object()]
+        for key in no_keys:
+            calls: list[Any] = [
+                lambda key=key: tree.range(key),
+                lambda key=key: tree.range(b"", key),
+                lambda key=key: tree.range(prefix=key),
+                lambda key=key: list(tree.values_of(key)),
+                lambda key=key: tree.open(key),
+                lambda key=key: tree.cursor(key),
+                lambda key=key: tree.count(key),
+                lambda key=key: tree[key],
+                lambda key=key: key in tree,
+                lambda key=key: tree.setdefault(b"new", key),
+                lambda key=key: tree.pop(key),
+            ]
+            for call in calls:
+                with self.assertRaises(TypeError):
+                    call()
+        self.assertEqual(list(tree), [])
         with self.assertRaises(TypeError):
             type(self.db._handle)()
         for thing in (self.db, tree, self.db.transaction()):

@@ -16,6 +16,36 @@ from hawthorn import Columns, Durability
 
 
 class Dicts(DatabaseTest):
+    def test_names_of_trees(self) -> None:
+        self.db.tree("t")
+        snapshot = self.db.snapshot()
+        txn = self.db.transaction()
+        txn.tree("new")
+        for named, names in ((self.db, ["t"]), (snapshot, ["t"]), (txn, ["new", "t"])):
+            self.assertIn("t", named)
+            self.assertNotIn("x", named)
+            self.assertNotIn(5, named)
+            self.assertEqual(sorted(named), names)
+            with self.assertRaises(KeyError) as missing:
+                named["x"]
+            self.assertIsInstance(missing.exception, hawthorn.NotFoundError)
+            self.assertIn("NotFound: ", str(missing.exception))
+        txn.abort()
+
+    def test_options_by_constants(self) -> None:
+        for durability in Durability:
+            for compression in hawthorn.Compression:
+                path = self.place(f"{durability.name}{compression.name}")
+                with hawthorn.open(
+                    path,
+                    memory_budget_bytes="16M",
+                    durability=durability,
+                    compression=compression,
+                ) as db:
+                    db.tree("t")[b"k"] = b"v"
+        made = hawthorn.Options(durability=Durability.NONE, compression=hawthorn.Compression.LZ4)
+        self.assertEqual((made.get("durability"), made.get("compression")), ("none", "lz4"))
+
     def test_dict(self) -> None:
         tree = self.db.tree("t")
         self.assertFalse(tree)
