@@ -185,6 +185,7 @@ TEST_F(RecordingTest, StoresIntoAMappingAreFoundWhenSomethingIsSynced) {
 }
 
 TEST_F(RecordingTest, AllOfItGivesTheFilesAndCanBeWrittenOutAndGoOn) {
+  ASSERT_OK(files_->make_directory(root_ + "/d"));
   ASSERT_OK(files_->make_directory(root_ + "/d/e"));
   auto file = open("d/f");
   ASSERT_OK(file->allocate(0, 100000));

@@ -152,7 +152,7 @@ Result<std::unique_ptr<os::File>> SimDisk::open_file(const std::string& path, os
     return Status(StatusCode::kIoError, path + ": open: is a directory");
   }
   if (node != nullptr && flags.create && flags.exclusive) {
-    return Status(StatusCode::kBusy, path + ": open: exists");
+    return Status(StatusCode::kInvalidArgument, path + ": open: exists");
   }
   if (node == nullptr && !flags.create) return missing(path);
   if (flags.direct && !state_->direct_supported) {
@@ -222,19 +222,16 @@ Result<bool> SimDisk::exists(const std::string& path) {
 
 Status SimDisk::make_directory(const std::string& path) {
   os::MutexLock lock(state_->mutex);
-  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    const State::Node node = state_->find(part);
-    if (node != nullptr && !node->directory) {
-      return Status(StatusCode::kBusy, part + ": make directory: a file is there");
-    }
-    if (node == nullptr) {
-      if (Status s = state_->begin(SimOp::kName, part); !s.ok()) return s;
-      std::string name;
-      const State::Node parent = state_->find_parent(part, &name);
-      state_->create(parent, name, true);
-    }
-    if (end == std::string::npos) break;
+  const State::Node node = state_->find(path);
+  if (node != nullptr && !node->directory) {
+    return Status(StatusCode::kInvalidArgument, path + ": make directory: a file is there");
+  }
+  if (node == nullptr) {
+    if (Status s = state_->begin(SimOp::kName, path); !s.ok()) return s;
+    std::string name;
+    const State::Node parent = state_->find_parent(path, &name);
+    if (parent == nullptr) return missing(path);
+    state_->create(parent, name, true);
   }
   return state_->stopped ? state_->begin(SimOp::kName, path) : Status();
 }
@@ -248,7 +245,7 @@ Status SimDisk::remove_directory(const std::string& path) {
   if (node == nullptr || parent == nullptr) return missing(path);
   if (!node->directory) return Status(StatusCode::kIoError, path + ": is no directory");
   if (!node->names.empty()) {
-    return Status(StatusCode::kBusy, path + ": remove directory: not empty");
+    return Status(StatusCode::kInvalidArgument, path + ": remove directory: not empty");
   }
   state_->unlink(parent, name);
   return Status();

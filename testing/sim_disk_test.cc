@@ -96,15 +96,17 @@ TEST(SimDiskTest, ReadBehindTheEndNamesTheFile) {
 TEST(SimDiskTest, NamesAndDirectories) {
   SimDisk disk;
   EXPECT_TRUE(disk.open_file("/a/b", {.create = true}).status().is(StatusCode::kNotFound));
-  must(disk.make_directory("/a/c/"));
+  must(disk.make_directory("/a"));
+  must(disk.make_directory("/a/c"));
   must(disk.make_directory("/a/c"));
   EXPECT_TRUE(disk.exists("/a/c").value());
   open(disk, "/a/c/2");
   open(disk, "/a/c/1");
   EXPECT_EQ(disk.list("/a/c").value(), (std::vector<std::string>{"1", "2"}));
-  EXPECT_TRUE(disk.remove_directory("/a/c").is(StatusCode::kBusy));
-  EXPECT_TRUE(
-      disk.open_file("/a/c/1", {.create = true, .exclusive = true}).status().is(StatusCode::kBusy));
+  EXPECT_TRUE(disk.remove_directory("/a/c").is(StatusCode::kInvalidArgument));
+  EXPECT_TRUE(disk.open_file("/a/c/1", {.create = true, .exclusive = true})
+                  .status()
+                  .is(StatusCode::kInvalidArgument));
   must(disk.rename("/a/c/1", "/a/c/2"));
   EXPECT_EQ(disk.list("/a/c").value(), (std::vector<std::string>{"2"}));
   must(disk.remove("/a/c/2"));

@@ -117,12 +117,18 @@ HAWTHORN_HIDDEN Result<BackupInfo> restore_backup_on(const os::Machine& machine,
                                                      const std::string& target,
                                                      const RestoreOptions& options = {});
 
+struct RepositoryOptions {
+  bool create_if_missing = true;
+};
+
 class HAWTHORN_EXPORT BackupRepository {
  public:
   // Opens the repository in this directory, makes it when missing, and removes what interrupted
   // backups have left in it. Of two processes one has it. Errors: kBusy; kInvalidArgument for a
-  // directory that holds other files; those of the disk. Durable: when it returns.
-  static Result<std::unique_ptr<BackupRepository>> open(const std::string& directory);
+  // directory that holds other files; kNotFound where there is none and none is to be made; those
+  // of the disk. Durable: when it returns.
+  static Result<std::unique_ptr<BackupRepository>> open(const std::string& directory,
+                                                        const RepositoryOptions& options = {});
   ~BackupRepository();
   BackupRepository(const BackupRepository&) = delete;
   BackupRepository& operator=(const BackupRepository&) = delete;
@@ -144,7 +150,8 @@ class HAWTHORN_EXPORT BackupRepository {
 
   // As open, on another machine than the real one. For the project's own tests.
   HAWTHORN_HIDDEN static Result<std::unique_ptr<BackupRepository>> open_on(
-      const os::Machine& machine, const std::string& directory);
+      const os::Machine& machine, const std::string& directory,
+      const RepositoryOptions& options = {});
 
   struct HAWTHORN_HIDDEN Impl;
 

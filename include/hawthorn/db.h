@@ -184,8 +184,8 @@ class HAWTHORN_EXPORT Db {
   Db& operator=(const Db&) = delete;
 
   // Flushes everything, removes the log and the preallocation, and closes. While transactions are
-  // prepared the log is kept, in which they are. Errors: kBusy when snapshots, cursors,
-  // transactions or values are still held; then the database stays open.
+  // prepared the log is kept, in which they are. Errors: kBusy when snapshots, cursors
+  // or values are still held, or transactions are open; then the database stays open.
   // Without a call, ~Db closes without flushing (nothing committed is lost: the next open replays
   // the log).
   Status close();

@@ -44,7 +44,7 @@ struct FollowerOptions {
   // Of each view, as Options::memory_budget_bytes. What the process that writes has not flushed
   // must fit (up to half of its own budget; kOutOfMemory where it does not), so as much as that has
   // is enough. While an older view is still held there are two of them.
-  size_t memory_budget_bytes = size_t{256} << 20;
+  size_t memory_budget_bytes = default_memory_budget_bytes();
   IoMode io_mode = IoMode::kAuto;
   // As those of Options, and needed where trees of the database have some.
   std::vector<std::shared_ptr<const MergeOperator>> merge_operators;

@@ -50,13 +50,21 @@ enum class Compression : uint8_t {
 
 enum class LogLevel : uint8_t { kInfo = 0, kWarning = 1, kError = 2 };
 
+// The budget of those who name none: `most`, or a quarter of what the control groups of this
+// process allow it, where that is less. Looks each time; `most` where it cannot.
+HAWTHORN_EXPORT size_t default_memory_budget_bytes(size_t most = size_t{256} << 20);
+
 struct Options {
   // Everything that the library allocates stays within this budget, but for a twentieth that a
   // moment may take beyond: unflushed writes, cached data, the log ring, what open transactions and
   // cursors hold. Not in it: what Value, ReadBatch and WriteBatch objects hold for their owners,
   // and half a megabyte or so for each thread that calls (its stack, what malloc keeps for it). At
   // least 16 MB. Can be changed while running: Db::set_memory_budget.
-  size_t memory_budget_bytes = size_t{256} << 20;
+  // A database may need a larger budget than the one it was open with before: who reads only, and a
+  // Follower, must have room for all that was not flushed (up to half of that budget); whoever
+  // opens it, for what prepared transactions have written. Open says kOutOfMemory where there is
+  // none, and changes nothing.
+  size_t memory_budget_bytes = default_memory_budget_bytes();
 
   // Makes the whole budget resident at open, which then takes longer (a tenth of a second per GB,
   // or several seconds where a hypervisor has to find the memory). Without it memory becomes
@@ -129,6 +137,10 @@ struct Options {
 
   // Creates the database when the directory holds none. When false, open returns kNotFound.
   bool create_if_missing = true;
+
+  // With it also the directories above that are missing. Without: open returns kNotFound where the
+  // directory above is missing, since a path like that is more often a mistake than a wish.
+  bool create_parents = false;
 
   // Open returns kInvalidArgument when the database exists.
   bool error_if_exists = false;

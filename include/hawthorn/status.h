@@ -88,7 +88,11 @@ class [[nodiscard]] HAWTHORN_EXPORT Status {
   std::unique_ptr<std::string> message_;
 };
 
-// A T, or the Status that says why there is none.
+// Writes the status to standard error and ends the process (abort).
+[[noreturn]] HAWTHORN_EXPORT void end_without_value(const Status& status);
+
+// A T, or the Status that says why there is none. Who asks an error for its value ends the process,
+// which says what the error was, in every build: ask ok() before.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -102,30 +106,30 @@ class [[nodiscard]] Result {
   const Status& status() const { return status_; }
 
   T& value() & {
-    assert(ok());
+    need();
     return *value_;
   }
   const T& value() const& {
-    assert(ok());
+    need();
     return *value_;
   }
   T&& value() && {
-    assert(ok());
+    need();
     return std::move(*value_);
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() {
-    assert(ok());
-    return &*value_;
-  }
-  const T* operator->() const {
-    assert(ok());
-    return &*value_;
-  }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
 
  private:
+  void need() const {
+    if (!ok()) [[unlikely]] {
+      end_without_value(status_);
+    }
+  }
+
   std::optional<T> value_;
   Status status_;
 };

@@ -1,5 +1,8 @@
 #include "hawthorn/status.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "hawthorn/version.h"
 
 #define HAWTHORN_STRING_OF(x) #x
@@ -55,6 +58,12 @@ std::string Status::to_string() const {
   std::string text(status_code_name(code_));
   if (message_ != nullptr) text.append(": ").append(*message_);
   return text;
+}
+
+void end_without_value(const Status& status) {
+  std::fprintf(stderr, "hawthorn: the value of a Result that is an error: %s\n",
+               status.to_string().c_str());
+  std::abort();
 }
 
 std::string_view version() {

@@ -53,5 +53,14 @@ TEST(VersionTest, MatchesTheMacros) {
                            std::to_string(HAWTHORN_VERSION_PATCH));
 }
 
+TEST(ResultDeathTest, TheValueOfAnErrorEndsTheProcess) {
+  const Result<std::string> error(Status(StatusCode::kCorruption, "data.3 at 40960"));
+  const char* const said = "hawthorn: the value of a Result that is an error: Corruption: data.3";
+  EXPECT_DEATH(static_cast<void>(error.value()), said);
+  EXPECT_DEATH(static_cast<void>(error->size()), said);
+  EXPECT_DEATH(static_cast<void>(*error), said);
+  EXPECT_DEATH(static_cast<void>(Result<int>(Status::not_found()).value()), "NotFound");
+}
+
 }  // namespace
 }  // namespace hawthorn

@@ -95,6 +95,10 @@ std::string get_count(const Options& options) {
 }
 
 Status set_durability(Options& options, std::string_view value) {
+  if (value == "default") {
+    options.durability = Durability::kDefault;
+    return {};
+  }
   return parse_word(value, kDurabilities, Durability::kNone, &options.durability);
 }
 std::string get_durability(const Options& options) {
@@ -194,6 +198,7 @@ constexpr auto kOptions = std::to_array<NamedOption>({
     {"read_only", set_flag<&Options::read_only>, get_flag<&Options::read_only>},
     {"create_if_missing", set_flag<&Options::create_if_missing>,
      get_flag<&Options::create_if_missing>},
+    {"create_parents", set_flag<&Options::create_parents>, get_flag<&Options::create_parents>},
     {"error_if_exists", set_flag<&Options::error_if_exists>, get_flag<&Options::error_if_exists>},
     {"file_mode", set_file_mode, get_file_mode},
     {"lock_timeout_ms", set_number<&Options::lock_timeout_ms>,

@@ -160,7 +160,7 @@ TEST_F(OptionsCTest, WrongNamesAndValuesAreNamed) {
       {"scrub_bytes_per_second", ""},
       {"background_io_bytes_per_second", "99999999999999G"},
       {"read_only", "yes"},
-      {"durability", "default"},
+      {"durability", "half"},
       {"io_mode", "Direct"},
       {"compression", "gzip"},
       {"space_target", "1.1x"},

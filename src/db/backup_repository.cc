@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "db/copy_directory.h"
+#include "db/make_directory.h"
 #include "db/manifest_files.h"
 #include "db/sealed_copy.h"
 
@@ -102,10 +103,17 @@ Status BackupRepository::Impl::open_header(bool empty) {
                     format::encode_repository(salt));
 }
 
-Status BackupRepository::Impl::open() {
+Status BackupRepository::Impl::open(bool create) {
   os::FileSystem& files = *machine.files;
-  if (Status s = db::make_durable_directory(files, directory); !s.ok()) return s;
-  if (Status s = home->hold(); !s.ok()) return s;
+  if (create) {
+    if (Status s = db::make_durable_directory(files, directory); !s.ok()) return s;
+  }
+  if (Status s = home->hold(); !s.ok() && !s.is_not_found()) return s;
+  if (!create) {
+    const Result<bool> there = files.exists(path_of(kHeaderName));
+    if (!there.ok()) return there.status();
+    if (!*there) return Status(StatusCode::kNotFound, directory + " is no backup repository");
+  }
   Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
   bool empty = true;
@@ -141,14 +149,27 @@ Status BackupRepository::Impl::ids(std::vector<uint64_t>* backups, std::vector<u
   return {};
 }
 
+Result<std::string> BackupRepository::Impl::header_bytes(uint64_t id, uint64_t* file_bytes) {
+  Result<std::string> bytes = read_file(*machine.files, path_of(db::backup_name(id)),
+                                        sizeof(format::BackupHeader), file_bytes);
+  if (!bytes.status().is_not_found()) return bytes;
+  return Status(StatusCode::kNotFound,
+                directory + " has no backup " + std::to_string(id) + ", or it was interrupted");
+}
+
+Result<BackupInfo> BackupRepository::Impl::info(uint64_t id) {
+  uint64_t size = 0;
+  const Result<std::string> bytes = header_bytes(id, &size);
+  if (!bytes.ok()) return bytes.status();
+  const Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
+  if (!header.ok()) return in_file(path_of(db::backup_name(id)), header.status());
+  return info_of(*header);
+}
+
 Result<std::string> BackupRepository::Impl::index_bytes(uint64_t id) {
   const std::string path = path_of(db::backup_name(id));
   uint64_t size = 0;
-  Result<std::string> bytes = read_file(*machine.files, path, sizeof(format::BackupHeader), &size);
-  if (bytes.status().is_not_found()) {
-    return Status(StatusCode::kNotFound,
-                  directory + " has no backup " + std::to_string(id) + ", or it was interrupted");
-  }
+  const Result<std::string> bytes = header_bytes(id, &size);
   if (!bytes.ok()) return bytes.status();
   // Before memory is taken for it: a file of another size is not read.
   const Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
@@ -477,16 +498,17 @@ Result<BackupInfo> BackupWriter::finish() {
 BackupRepository::BackupRepository(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 BackupRepository::~BackupRepository() = default;
 
-Result<std::unique_ptr<BackupRepository>> BackupRepository::open(const std::string& directory) {
-  return open_on(os::real_machine(), directory);
+Result<std::unique_ptr<BackupRepository>> BackupRepository::open(const std::string& directory,
+                                                                 const RepositoryOptions& options) {
+  return open_on(os::real_machine(), directory, options);
 }
 
-Result<std::unique_ptr<BackupRepository>> BackupRepository::open_on(const os::Machine& machine,
-                                                                    const std::string& directory) {
+Result<std::unique_ptr<BackupRepository>> BackupRepository::open_on(
+    const os::Machine& machine, const std::string& directory, const RepositoryOptions& options) {
   auto place = os::Place::of(machine, directory);
   if (!place.ok()) return place.status();
   auto impl = std::make_unique<Impl>(*std::move(place));
-  if (Status s = impl->open(); !s.ok()) return s;
+  if (Status s = impl->open(options.create_if_missing); !s.ok()) return s;
   return std::unique_ptr<BackupRepository>(new BackupRepository(std::move(impl)));
 }
 
@@ -497,14 +519,9 @@ Result<std::vector<BackupInfo>> BackupRepository::list() {
   if (Status s = impl_->ids(&backups, &parts); !s.ok()) return s;
   std::vector<BackupInfo> infos;
   for (const uint64_t id : backups) {
-    const std::string path = impl_->path_of(db::backup_name(id));
-    uint64_t size = 0;
-    Result<std::string> bytes =
-        read_file(*impl_->machine.files, path, sizeof(format::BackupHeader), &size);
-    if (!bytes.ok()) return bytes.status();
-    Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
-    if (!header.ok()) return in_file(path, header.status());
-    infos.push_back(info_of(*header));
+    const Result<BackupInfo> one = impl_->info(id);
+    if (!one.ok()) return one.status();
+    infos.push_back(*one);
   }
   return infos;
 }

@@ -33,9 +33,10 @@ namespace hawthorn {
 struct BackupRepository::Impl {
   explicit Impl(std::unique_ptr<os::Place> where) : home(std::move(where)) {}
 
-  Status open();
+  Status open(bool create);
   // Ascending.
   Status ids(std::vector<uint64_t>* backups, std::vector<uint64_t>* parts);
+  Result<BackupInfo> info(uint64_t id);
   Result<format::BackupIndex> index(uint64_t id);
   // The same; nothing where these keys do not prove that it is what was written: it is of another
   // database, or of none that is encrypted, or was changed.
@@ -66,6 +67,7 @@ struct BackupRepository::Impl {
  private:
   using Ranges = std::map<uint64_t, uint64_t>;                      // place -> end
   using PartFiles = std::map<uint64_t, std::unique_ptr<os::File>>;  // of which backup
+  Result<std::string> header_bytes(uint64_t id, uint64_t* file_bytes);
   Result<std::string> index_bytes(uint64_t id);
   Result<format::BackupIndex> decode_index(uint64_t id, std::string_view bytes);
   Status copy_file(const format::BackupFile& file, PartFiles* open, std::string* buffer,

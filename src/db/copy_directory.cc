@@ -1,8 +1,8 @@
 #include "db/copy_directory.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "db/make_directory.h"
 #include "db/manifest.h"
 #include "db/manifest_files.h"
 #include "format/key_file.h"
@@ -18,14 +18,6 @@ bool is_copied(std::string_view name) {
          wal::is_log_file(name) || name == format::kKeyFileName;
 }
 }  // namespace
-
-Status make_durable_directory(os::FileSystem& files, const std::string& directory) {
-  if (Status s = files.make_directory(directory); !s.ok()) return s;
-  const size_t last = directory.find_last_not_of('/');
-  const size_t slash = last == std::string::npos ? last : directory.rfind('/', last);
-  if (slash == std::string::npos) return files.sync_directory(".");
-  return files.sync_directory(directory.substr(0, std::max<size_t>(slash, 1)));
-}
 
 // Whether nothing is there that is not ours to remove; `lock` alone is what a copy leaves that was
 // interrupted before it had its marker.

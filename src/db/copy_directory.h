@@ -22,9 +22,6 @@
 
 namespace hawthorn::db {
 
-// Makes a directory, its name durable.
-Status make_durable_directory(os::FileSystem& files, const std::string& directory);
-
 class CopyDirectory : public CopySink {
  public:
   // share: takes blocks over from other files, which are opened by this machine, where the file

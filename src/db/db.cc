@@ -476,12 +476,7 @@ Status Db::warm_up() {
 
 Status Db::set_memory_budget(size_t bytes) {
   if (Status s = impl_->usable(); !s.ok()) return s;
-  if (bytes < limits().memory_budget_bytes_min) {
-    return Status(StatusCode::kInvalidArgument,
-                  "a memory budget of " + std::to_string(bytes) +
-                      " bytes is below the minimum of " +
-                      std::to_string(limits().memory_budget_bytes_min));
-  }
+  if (Status s = db::check_budget(bytes); !s.ok()) return s;
   impl_->scheduler_->set_budget(bytes);
   impl_->arena_->set_budget(bytes);
   for (int attempt = 0; attempt < 200 && impl_->arena_->used() > bytes; ++attempt) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "db/budget.h"
 #include "db/entry_file.h"
 #include "db/file_sizing.h"
 #include "db/impl.h"
 #include "db/incomplete.h"
 #include "db/large_values.h"
 #include "db/log_sizing.h"
+#include "db/make_directory.h"
 #include "db/manifest_files.h"
 #include "db/replay.h"
 #include "db/scrub.h"
@@ -143,12 +145,7 @@ Status Db::Impl::open_view(std::unique_ptr<db::FollowerClaim> claim) {
 }
 
 Status Db::Impl::open_all(Opened* event) {
-  if (options_.memory_budget_bytes < Db::limits().memory_budget_bytes_min) {
-    return Status(StatusCode::kInvalidArgument,
-                  "a memory budget of " + std::to_string(options_.memory_budget_bytes) +
-                      " bytes is below the minimum of " +
-                      std::to_string(Db::limits().memory_budget_bytes_min));
-  }
+  if (Status s = db::check_budget(options_.memory_budget_bytes); !s.ok()) return s;
   constexpr uint32_t kModeBits = 0666;
   if ((options_.file_mode & ~kModeBits) != 0 || (options_.file_mode & 0600) != 0600) {
     return Status(StatusCode::kInvalidArgument,
@@ -175,14 +172,8 @@ Status Db::Impl::open_all(Opened* event) {
     if (options_.read_only || !options_.create_if_missing) {
       return Status(StatusCode::kNotFound, path_ + " holds no database");
     }
-    if (Status s = machine_.files->make_directory(path_); !s.ok()) return s;
-    // The directory is a name in its parent, which a power loss could take with everything in it.
-    const size_t slash = path_.find_last_not_of('/') == std::string::npos
-                             ? std::string::npos
-                             : path_.rfind('/', path_.find_last_not_of('/'));
-    const std::string parent =
-        slash == std::string::npos ? "." : path_.substr(0, std::max<size_t>(slash, 1));
-    if (Status s = machine_.files->sync_directory(parent); !s.ok()) return s;
+    const Status made = db::make_durable_directory(*machine_.files, path_, options_.create_parents);
+    if (!made.ok()) return made;
     if (Status s = machine_.files->hold(); !s.ok()) return s;
     if (Status s = check_no_remains(true); !s.ok()) return s;
   } else if (options_.error_if_exists) {

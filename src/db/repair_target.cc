@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "db/incomplete.h"
+#include "db/make_directory.h"
 #include "db/manifest_files.h"
 #include "format/device_label.h"
 #include "space/device_image.h"
@@ -107,13 +108,7 @@ Status RepairTarget::write(const ExtentAddress& address, const char* bytes) {
 
 Status RepairTarget::begin() {
   os::FileSystem& files = *source_.machine().files;
-  if (Status s = files.make_directory(directory_); !s.ok()) return s;
-  // The directory is a name in its parent, which a power loss could take with everything in it.
-  const size_t last = directory_.find_last_not_of('/');
-  const size_t slash = last == std::string::npos ? last : directory_.rfind('/', last);
-  const std::string parent =
-      slash == std::string::npos ? "." : directory_.substr(0, std::max<size_t>(slash, 1));
-  if (Status s = files.sync_directory(parent); !s.ok()) return s;
+  if (Status s = make_durable_directory(files, directory_); !s.ok()) return s;
   const std::string marker = join(directory_, kIncompleteName);
   auto mark = files.open_file(marker, {.create = true});
   if (!mark.ok()) return mark.status();

@@ -84,7 +84,7 @@ inline Status File::unlock_byte(uint64_t) { return lock_byte(0); }
 
 struct OpenFlags {
   bool create = false;     // create when missing
-  bool exclusive = false;  // with create: fail (kBusy) when it exists
+  bool exclusive = false;  // with create: fail (kInvalidArgument) when it exists
   bool read_only = false;
   bool direct = false;  // fails with kNotSupported where the file system cannot
   // A block device, or a file of fixed size that stands for one; not created. For writing a device
@@ -124,7 +124,7 @@ class FileSystem {
   virtual Result<std::unique_ptr<MappedFile>> map_shared(const std::string& path, size_t size,
                                                          bool read_only) = 0;
   virtual Result<bool> exists(const std::string& path) = 0;
-  // And its parents; fine when it exists.
+  // Fine when it exists; kNotFound where its parent does not.
   virtual Status make_directory(const std::string& path) = 0;
   virtual Status remove_directory(const std::string& path) = 0;  // must be empty
   // Names, not paths; sorted.

@@ -20,10 +20,17 @@ StatusCode code_of(int error) {
     case EROFS:
       return StatusCode::kReadOnly;
     case EWOULDBLOCK:
-    case EEXIST:
     case EBUSY:
-    case ENOTEMPTY:
+    case ETXTBSY:
       return StatusCode::kBusy;
+    // The path that was given leads to something else than it should. Nobody will let go of it, as
+    // kBusy would promise.
+    case EEXIST:
+    case ENOTEMPTY:
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return StatusCode::kInvalidArgument;
     case ENOMEM:
       return StatusCode::kOutOfMemory;
     default:

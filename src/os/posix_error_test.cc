@@ -16,6 +16,18 @@ TEST(PosixError, MissingPermissionsAreNoReadOnlyMedium) {
   EXPECT_TRUE(error_status(EROFS, "/db/lock", "open").is(StatusCode::kReadOnly));
 }
 
+// Who is told kBusy comes again; nobody lets go of a path that leads to something else.
+TEST(PosixError, WhatNobodyWillLetGoOf) {
+  for (const int error : {EEXIST, ENOTEMPTY, ENOTDIR, ELOOP, ENAMETOOLONG}) {
+    const Status status = error_status(error, "/db", "make directory");
+    EXPECT_TRUE(status.is(StatusCode::kInvalidArgument)) << status.to_string();
+  }
+  for (const int error : {EWOULDBLOCK, EBUSY, ETXTBSY}) {
+    const Status status = error_status(error, "/db/lock", "lock");
+    EXPECT_TRUE(status.is(StatusCode::kBusy)) << status.to_string();
+  }
+}
+
 TEST(PosixError, SaysWhatAndWhere) {
   EXPECT_EQ(error_status(EACCES, "/db/lock", "open").to_string(),
             "PermissionDenied: /db/lock: open: Permission denied");

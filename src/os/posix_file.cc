@@ -420,17 +420,12 @@ class PosixFileSystem : public FileSystem {
   Status make_directory(const std::string& path) override {
     delay_point(Seam::kOperation);
     const mode_t mode = file_mode_ | (file_mode_ & 0444) >> 2;  // who may read may enter
-    for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-      const std::string part = path.substr(0, end);
-      if (mkdir(part.c_str(), mode) != 0) {
-        const int error = errno;
-        struct stat info;
-        // A parent that we may not write, or on a read-only file system, is fine when it is there.
-        const bool stands = stat(part.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-        if (!stands) return error_status(error, part, "make directory");
-      }
-      if (end == std::string::npos) return Status();
-    }
+    if (mkdir(path.c_str(), mode) == 0) return Status();
+    const int error = errno;
+    struct stat info;
+    // On a read-only file system, and so on, it is fine when it is there.
+    const bool stands = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+    return stands ? Status() : error_status(error, path, "make directory");
   }
 
   Status remove_directory(const std::string& path) override {
@@ -575,6 +570,12 @@ class PosixFileSystem : public FileSystem {
     if (fd < 0) return error_status(errno, path, "open");
     Status checked = fstat(fd, &info) == 0 ? check_kind(path, info, flags, true)
                                            : error_status(errno, path, "stat");
+    // Of such a device the open succeeds, and the first write is refused as if by permissions.
+    int read_only = 0;
+    if (checked.ok() && !flags.read_only && S_ISBLK(info.st_mode) &&
+        ioctl(fd, BLKROGET, &read_only) == 0 && read_only != 0) {
+      checked = error_status(EROFS, path, "open");
+    }
     if (!checked.ok()) {
       close_opened(fd, flags.locks);
       return checked;

@@ -81,7 +81,7 @@ TEST_F(PosixFileTest, OnlyRegularFilesAreOpened) {
   EXPECT_FALSE(files_.exists(in("none")).value());
   EXPECT_TRUE(files_.open_file(in("link"), {.create = true, .exclusive = true})
                   .status()
-                  .is(StatusCode::kBusy));
+                  .is(StatusCode::kInvalidArgument));
   // Devices are the user's to name.
   EXPECT_TRUE(files_.open_file(in("link"), {.device = true}).ok());
   EXPECT_TRUE(

@@ -270,6 +270,7 @@ class Lives {
     // What an earlier run has left there.
     std::error_code ignored;
     std::filesystem::remove_all(root_of(path_), ignored);
+    std::filesystem::create_directories(root_of(path_), ignored);
     known_ = Known();
     rounds_ = 0;
     for (uint32_t writer = 0; writer < kWriters; ++writer) {

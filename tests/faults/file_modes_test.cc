@@ -32,6 +32,7 @@ Options small_options(uint32_t mode) {
   options.memory_budget_bytes = size_t{16} << 20;
   options.durability = Durability::kNone;
   options.file_mode = mode;
+  options.create_parents = true;
   return options;
 }
 

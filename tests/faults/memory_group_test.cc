@@ -25,6 +25,8 @@
 namespace hawthorn::tests {
 namespace {
 
+constexpr size_t kGroupOfDefault = size_t{100} << 20;
+constexpr uint64_t kEntriesOfDefault = 500'000;  // more than the budget holds
 constexpr size_t kBudget = size_t{256} << 20;
 // The program itself, its stacks, the kernel's tables for it, and the page cache of the log's ring.
 constexpr size_t kBesides = size_t{24} << 20;
@@ -169,6 +171,35 @@ void run_in_group(size_t limit_bytes, int (*what)(const std::string&, uint64_t))
 }
 
 TEST(MemoryGroup, the_budget_is_enough) { run_in_group(kBudget + kBudget / 20 + kBesides, work); }
+
+// ---- Who names no budget
+
+int work_by_default(const std::string& directory, uint64_t /*seconds*/) {
+  const Options options;
+  if (options.memory_budget_bytes != kGroupOfDefault / 4) return 2;
+  if (FollowerOptions().memory_budget_bytes != kGroupOfDefault / 4) return 3;
+  Result<std::unique_ptr<Db>> db = Db::open(directory, options);
+  if (!db.ok()) return 4;
+  Result<Tree> tree = (*db)->tree("t");
+  if (!tree.ok()) return 5;
+  Value found;
+  for (uint64_t number = 0; number < kEntriesOfDefault; ++number) {
+    if (!(*db)->put(*tree, key(number), value(number, 1), Durability::kNone).ok()) return 6;
+    if (!(*db)->get(*tree, key(mix64(number) % (number + 1)), found).ok()) return 7;
+  }
+  return (*db)->close().ok() ? 0 : 8;
+}
+
+TEST(MemoryGroup, the_default_fits) { run_in_group(kGroupOfDefault, work_by_default); }
+
+int refused(const std::string& directory, uint64_t /*seconds*/) {
+  const Status status = Db::open(directory, {}).status();
+  if (!status.is(StatusCode::kInvalidArgument)) return 2;
+  if (status.message().find("the control group allows") == std::string_view::npos) return 3;
+  return std::filesystem::exists(directory) ? 4 : 0;
+}
+
+TEST(MemoryGroup, too_little_is_named) { run_in_group(size_t{60} << 20, refused); }
 
 // ---- Many threads: what each of them makes the library hold beside the arena
 

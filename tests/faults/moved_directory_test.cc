@@ -227,6 +227,7 @@ TEST(RelativePaths, are_settled_at_the_beginning) {
   fs::current_path(directory.path());
   Options options = small_options();
   {
+    fs::create_directory("a");
     Result<std::unique_ptr<Db>> db = Db::open("./a//db/", options);
     fs::current_path(other.path());
     EXPECT_OK(db.status());

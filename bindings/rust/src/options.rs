@@ -100,7 +100,8 @@ impl Options {
         })
     }
 
-    /// One number for cache, unflushed writes and buffers. Default: 256 MB.
+    /// One number for cache, unflushed writes and buffers. Default: 256 MB, or a quarter
+    /// of what the control groups allow.
     pub fn memory_budget_bytes(&mut self, bytes: u64) -> Result<&mut Options> {
         self.set("memory_budget_bytes", bytes)
     }

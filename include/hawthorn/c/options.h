@@ -26,12 +26,12 @@ HAWTHORN_C_API void hawthorn_options_free(hawthorn_options* options);
 
 // Sets an option by its name, for bindings and configuration files. Numbers are decimal, sizes may
 // end with K, M or G (1024 of the one before); file_mode is octal; flags are true or false;
-// durability: none, async, full; io_mode: auto, direct, buffered; compression: none, lz4, zstd.
-// Those that are lists take one more with each call: devices (a path), merge_operators (uint64_add,
-// max, append, or append: and a separator). encryption.key_id is a name, encryption.key a key in 64
-// hexadecimal digits that serves for every id. Errors: HAWTHORN_NOT_FOUND for a name that there is
-// not; HAWTHORN_NOT_SUPPORTED for one that takes functions, of which the message names the call;
-// HAWTHORN_INVALID_ARGUMENT for a value.
+// durability: default, none, async, full; io_mode: auto, direct, buffered; compression: none, lz4,
+// zstd. Those that are lists take one more with each call: devices (a path), merge_operators
+// (uint64_add, max, append, or append: and a separator). encryption.key_id is a name,
+// encryption.key a key in 64 hexadecimal digits that serves for every id. Errors:
+// HAWTHORN_NOT_FOUND for a name that there is not; HAWTHORN_NOT_SUPPORTED for one that takes
+// functions, of which the message names the call; HAWTHORN_INVALID_ARGUMENT for a value.
 HAWTHORN_C_API hawthorn_code hawthorn_options_set(hawthorn_options* options, const char* name,
                                                   const char* value, hawthorn_error** error);
 // The value of an option that is no function, as hawthorn_options_set takes it (of lists, the
@@ -42,7 +42,8 @@ HAWTHORN_C_API hawthorn_code hawthorn_options_get(const hawthorn_options* option
 // The name of option `index`, from 0 on; NULL behind the last. Lifetime: static.
 HAWTHORN_C_API const char* hawthorn_options_name(size_t index);
 
-// Default: 256 MB; at least hawthorn_limit_memory_budget_bytes_min().
+// Default: 256 MB, or a quarter of what the control groups allow where that is less; at least
+// hawthorn_limit_memory_budget_bytes_min().
 HAWTHORN_C_API hawthorn_code hawthorn_options_set_memory_budget_bytes(hawthorn_options* options,
                                                                       uint64_t bytes,
                                                                       hawthorn_error** error);

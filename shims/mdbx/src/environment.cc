@@ -18,11 +18,14 @@ namespace {
 constexpr uint64_t kMemoryMin = uint64_t{64} << 20;
 constexpr uint64_t kMemoryMax = uint64_t{4} << 30;
 
-// A sixteenth of the machine's memory; what is not needed of it is not taken.
+// A sixteenth of the machine's memory, less where a control group allows less; what is not needed
+// of it is not taken.
 uint64_t default_memory() {
   const uint64_t machine =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  return std::clamp(machine / 16, kMemoryMin, kMemoryMax);
+  const uint64_t wanted = std::clamp(machine / 16, kMemoryMin, kMemoryMax);
+  return std::max(hawthorn::default_memory_budget_bytes(wanted),
+                  Db::limits().memory_budget_bytes_min);
 }
 
 }  // namespace

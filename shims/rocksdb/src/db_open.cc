@@ -40,11 +40,12 @@ std::string random_id() {
   return id;
 }
 
-S open_error(const hawthorn::Status& status, const std::string& name, bool read_only) {
+S open_error(const hawthorn::Status& status, const std::string& name, bool read_only, bool create) {
   if (status.is(StatusCode::kBusy))
     return S::IOError("lock " + name + "/LOCK", slice(status.message()));
   if (status.is(StatusCode::kNotFound)) {
     if (read_only) return S::NotFound(name, "does not exist");
+    if (create) return S::IOError(name, slice(status.message()));  // the directory above is missing
     return S::InvalidArgument(name, "does not exist (create_if_missing is false)");
   }
   return to_status(status);
@@ -214,7 +215,7 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   const auto listener = std::make_shared<WalListener>(wal_keeper_);
   if (!wal_keeper_->on_demand() && !read_only_) engine.listeners.push_back(listener);
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
-  if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
+  if (!opened.ok()) return open_error(opened.status(), name_, read_only_, engine.create_if_missing);
   db_ = std::move(opened).value();
   directory_ = HeldDirectory(name_);
   updates_ = std::make_unique<Updates>(db_.get(), wal_keeper_);

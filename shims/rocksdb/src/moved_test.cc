@@ -28,8 +28,8 @@ TEST_F(Moved, DatabasesTheirOptionsAndBackups) {
   const WorkingDirectory here(directory_);
   open();
   BackupEngine* made = nullptr;
-  ASSERT_OK(BackupEngine::Open(rocksdb::BackupEngineOptions("backups"), rocksdb::Env::Default(),
-                               &made));
+  ASSERT_OK(
+      BackupEngine::Open(rocksdb::BackupEngineOptions("backups"), rocksdb::Env::Default(), &made));
   std::unique_ptr<BackupEngine> backups(made);
   {
     const WorkingDirectory there(elsewhere_);
@@ -59,8 +59,8 @@ TEST_F(Moved, DatabasesTheirOptionsAndBackups) {
   ASSERT_OK(rocksdb::LoadLatestOptions({}, "renamed", &database, &families));
   ASSERT_EQ(families.size(), 1U);
   EXPECT_EQ(families[0].options.write_buffer_size, options_.write_buffer_size);
-  ASSERT_OK(BackupEngine::Open(rocksdb::BackupEngineOptions("kept"), rocksdb::Env::Default(),
-                               &made));
+  ASSERT_OK(
+      BackupEngine::Open(rocksdb::BackupEngineOptions("kept"), rocksdb::Env::Default(), &made));
   backups.reset(made);
   ASSERT_OK(backups->RestoreDBFromLatestBackup("restored", "restored"));
   ASSERT_OK(rocksdb::LoadLatestOptions({}, "restored", &database, &families));

@@ -116,7 +116,10 @@ size_t memory_budget(const rocksdb::DBOptions& options,
   if (const auto& manager = options.write_buffer_manager; manager && manager->enabled()) {
     buffers = manager->cost_to_cache() ? 0 : manager->buffer_size();
   }
-  return std::max(cache_bytes + buffers, hawthorn::Limits().memory_budget_bytes_min);
+  size_t budget = cache_bytes + buffers;
+  // Where no cache was given, nobody has thought of how much memory there is.
+  if (default_cache) budget = hawthorn::default_memory_budget_bytes(budget);
+  return std::max(budget, hawthorn::Limits().memory_budget_bytes_min);
 }
 
 hawthorn::Options engine_options(const rocksdb::DBOptions& options, bool read_only) {

@@ -16,13 +16,16 @@ namespace {
 
 constexpr char kNumbersTree[] = "sqlite";
 constexpr char kRootPrefix[] = "root/";
-// What a database takes at most until a program asks for more (PRAGMA cache_size).
+// What a database takes at most until a program asks for more (PRAGMA cache_size), where the
+// control group allows it.
 constexpr uint64_t kMemoryBytes = uint64_t{64} << 20;
 
 // The budget with which so much of a database is cached: the rest is for what is not written yet,
 // and for the log, which SQLite leaves to the kernel's page cache.
 uint64_t budget_for(uint64_t cache_bytes) {
-  return std::max<uint64_t>(kMemoryBytes, std::min(cache_bytes, UINT64_MAX / 8) / 3 * 5);
+  return std::max<uint64_t>({default_memory_budget_bytes(kMemoryBytes),
+                             std::min(cache_bytes, UINT64_MAX / 8) / 3 * 5,
+                             Db::limits().memory_budget_bytes_min});
 }
 
 // Then it may be read all the same.

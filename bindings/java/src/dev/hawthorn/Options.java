@@ -88,7 +88,8 @@ public final class Options {
     }
 
     /**
-     * The memory that the database may use. Default: 256 MB.
+     * The memory that the database may use. Default: 256 MB, or a quarter
+     * of what the control groups allow.
      *
      * @param bytes how much
      * @return this
