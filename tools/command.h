@@ -44,7 +44,7 @@ struct KeySource {
 struct CommonOptions {
   std::string directory;
   std::string tree = "main";
-  uint64_t memory_bytes = uint64_t{256} << 20;
+  uint64_t memory_bytes = default_memory_budget_bytes();
   bool json = false;
   bool hex = false;
   bool progress = false;

@@ -1,5 +1,6 @@
 // checkpoint, backup, backups, verify and restore: copies of a database, and of copies databases.
 
+#include <algorithm>
 #include <ctime>
 #include <span>
 #include <string>
@@ -44,21 +45,28 @@ class InputSource : public BackupSource {
   Progress* const progress_;
 };
 
+// Of one whose head was not read only the number is known.
 void append_json(Json& json, const BackupInfo& info) {
-  json.begin_object().field("id", info.id).field("created_us", info.created_us);
+  json.begin_object().field("id", info.id);
+  if (info.created_us == 0) {
+    json.end_object();
+    return;
+  }
+  json.field("created_us", info.created_us);
   json.field("bytes", info.bytes).field("bytes_stored", info.bytes_stored);
   json.field("bytes_read", info.bytes_read);
   json.field("incremental", info.incremental).field("encrypted", info.encrypted).end_object();
 }
 
 std::string text_of(const BackupInfo& info) {
+  if (info.created_us == 0) return std::to_string(info.id);
   const auto seconds = static_cast<std::time_t>(info.created_us / 1'000'000);
   std::tm parts{};
   char time[32] = "";
   if (gmtime_r(&seconds, &parts) != nullptr) {
     static_cast<void>(std::strftime(time, sizeof(time), "%Y-%m-%d %H:%M:%S UTC", &parts));
   }
-  return std::to_string(info.id) + "  " + time + "  " +
+  return (info.id == 0 ? "" : std::to_string(info.id) + "  ") + time + "  " +
          short_bytes(static_cast<double>(info.bytes)) + ", of which it stored " +
          short_bytes(static_cast<double>(info.bytes_stored)) +
          (info.incremental ? ", incremental" : ", full") + (info.encrypted ? ", encrypted" : "");
@@ -123,9 +131,35 @@ Status run_backup(const CommonOptions& common, const CopyCommandOptions& options
   return print_line(common.json ? json.text() : text_of(*made));
 }
 
+namespace {
+
+// One that is there: nobody who asks what it holds wants a new one.
+Result<std::unique_ptr<BackupRepository>> open_repository(const CommonOptions& common) {
+  return BackupRepository::open(common.directory, {.create_if_missing = false});
+}
+
+Status no_backup(const CommonOptions& common) {
+  return Status(StatusCode::kNotFound, common.directory + " holds no backup");
+}
+
+// What is whole. A stream has no number.
+Status print_verified(const CommonOptions& common, std::span<const BackupInfo> all) {
+  Json json;
+  json.begin_object().begin_array("verified");
+  std::string text;
+  for (const BackupInfo& info : all) {
+    append_json(json, info);
+    text += (text.empty() ? "verified " : "\nverified ") + text_of(info);
+  }
+  json.end_array().end_object();
+  return print_line(common.json ? json.text() : text);
+}
+
+}  // namespace
+
 // Of the repository: lists its backups, behind the removal of some.
 Status run_backups(const CommonOptions& common, const BackupsCommandOptions& options) {
-  Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
+  Result<std::unique_ptr<BackupRepository>> repository = open_repository(common);
   if (!repository.ok()) return repository.status();
   if (!options.remove.empty()) {
     if (Status s = remove_shown(**repository, options.remove, common.show()); !s.ok()) return s;
@@ -168,9 +202,10 @@ Status run_verify(const CommonOptions& common, const CopyCommandOptions& options
     Result<Input> input = Input::open("-");
     if (!input.ok()) return input.status();
     InputSource source(&*input, &progress);
-    return verify_backup(source, verify).status();
+    const Result<BackupInfo> verified = verify_backup(source, verify);
+    return verified.ok() ? print_verified(common, {&*verified, 1}) : verified.status();
   }
-  Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
+  Result<std::unique_ptr<BackupRepository>> repository = open_repository(common);
   if (!repository.ok()) return repository.status();
   const Result<std::vector<BackupInfo>> list = (*repository)->list();
   // Damage of another one is no reason not to verify it.
@@ -181,7 +216,15 @@ Status run_verify(const CommonOptions& common, const CopyCommandOptions& options
     progress.update_step(before + bytes, total);
     return Status();
   };
-  if (options.id != 0) return (*repository)->verify(options.id, verify);
+  if (options.id != 0) {
+    if (Status s = (*repository)->verify(options.id, verify); !s.ok()) return s;
+    BackupInfo verified;
+    verified.id = options.id;
+    // There is no list where another one is damaged.
+    if (list.ok()) verified = *std::ranges::find(*list, options.id, &BackupInfo::id);
+    return print_verified(common, {&verified, 1});
+  }
+  if (list->empty()) return no_backup(common);
   for (const BackupInfo& info : *list) {
     VerifyOptions one = verify;
     if (!info.encrypted) one.encryption = {};
@@ -192,7 +235,7 @@ Status run_verify(const CommonOptions& common, const CopyCommandOptions& options
               "backup " + std::to_string(info.id) + ": " + std::string(status.message())};
     }
   }
-  return {};
+  return print_verified(common, *list);
 }
 
 Status run_restore(const CommonOptions& common, const CopyCommandOptions& options) {
@@ -210,13 +253,11 @@ Status run_restore(const CommonOptions& common, const CopyCommandOptions& option
     InputSource source(&*input, &progress);
     return restore_backup(source, options.target, restore).status();
   }
-  Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
+  Result<std::unique_ptr<BackupRepository>> repository = open_repository(common);
   if (!repository.ok()) return repository.status();
   const Result<std::vector<BackupInfo>> list = (*repository)->list();
   if (!list.ok() && options.id == 0) return list.status();
-  if (options.id == 0 && list->empty()) {
-    return Status(StatusCode::kNotFound, common.directory + " holds no backup");
-  }
+  if (options.id == 0 && list->empty()) return no_backup(common);
   const uint64_t id = options.id != 0 ? options.id : list->back().id;
   restore.progress = copy_progress(&progress, bytes_of(list, id));
   return (*repository)->restore(id, options.target, restore);

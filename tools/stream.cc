@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace hawthorn::tools {
@@ -27,21 +29,34 @@ Status system_error(const std::string& name, int error) {
   return Status(code, name + ": " + std::strerror(error));
 }
 
-Output Output::to_stdout() { return Output(STDOUT_FILENO, ""); }
+Output Output::to_stdout() { return Output(STDOUT_FILENO, "", ""); }
 
 Result<Output> Output::to_file(const std::string& name) {
-  const std::string partial = partial_name(name);
+  constexpr mode_t kMode = 0600;
+  std::string place = name;
+  struct stat about{};
+  if (::lstat(name.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) {
+    std::error_code dangling;
+    place = std::filesystem::canonical(name, dangling).string();
+    if (dangling || ::stat(name.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) {
+      const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+      if (fd < 0) return system_error(name, errno);
+      return Output(fd, name, "");
+    }
+  }
+  const std::string partial = partial_name(place);
   // A new file, for nobody else to read: what an earlier run, or somebody else, left at the name
   // keeps neither its permissions nor where it leads.
   ::unlink(partial.c_str());
-  const int fd = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int fd = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   if (fd < 0) return system_error(partial, errno);
-  return Output(fd, name);
+  return Output(fd, name, std::move(place));
 }
 
 Output::Output(Output&& other) noexcept
     : fd_(std::exchange(other.fd_, kClosed)),
       name_(std::move(other.name_)),
+      place_(std::move(other.place_)),
       buffer_(std::move(other.buffer_)),
       status_(std::move(other.status_)),
       bytes_(other.bytes_) {}
@@ -49,7 +64,12 @@ Output::Output(Output&& other) noexcept
 Output::~Output() {
   if (fd_ == kClosed || name_.empty()) return;
   ::close(fd_);
-  ::unlink(partial_name(name_).c_str());
+  if (!place_.empty()) ::unlink(partial_name(place_).c_str());
+}
+
+std::string Output::written_name() const {
+  if (name_.empty()) return "standard output";
+  return place_.empty() ? name_ : partial_name(place_);
 }
 
 bool Output::is_terminal() const { return ::isatty(fd_) == 1; }
@@ -60,7 +80,7 @@ void Output::write_out(std::string_view bytes) {
     if (written >= 0) {
       bytes.remove_prefix(static_cast<size_t>(written));
     } else if (errno != EINTR) {
-      status_ = system_error(name_.empty() ? "standard output" : partial_name(name_), errno);
+      status_ = system_error(written_name(), errno);
     }
   }
 }
@@ -84,12 +104,16 @@ Status Output::finish() {
   write_out(buffer_);
   buffer_.clear();
   if (name_.empty() || !status_.ok()) return status_;
-  const std::string partial = partial_name(name_);
-  if (::fsync(fd_) != 0 && errno != EINVAL) status_ = system_error(partial, errno);
+  const std::string partial = written_name();
+  // Pipes and most devices have nothing that could be synced.
+  if (::fsync(fd_) != 0 && errno != EINVAL && errno != EROFS) {
+    status_ = system_error(partial, errno);
+  }
   if (::close(std::exchange(fd_, kClosed)) != 0 && status_.ok()) {
     status_ = system_error(partial, errno);
   }
-  if (status_.ok() && std::rename(partial.c_str(), name_.c_str()) != 0) {
+  if (place_.empty()) return status_;
+  if (status_.ok() && std::rename(partial.c_str(), place_.c_str()) != 0) {
     status_ = system_error(name_, errno);
   }
   if (!status_.ok()) ::unlink(partial.c_str());

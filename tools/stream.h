@@ -6,7 +6,8 @@
 //
 // 1. The first error of an Output is kept: later writes do nothing, finish() reports it.
 // 2. An Output to a file is written under NAME.partial and renamed, after a sync, by finish(): a
-//    file with the name that was asked for is complete.
+//    file with the name that was asked for is complete. What a symbolic link leads to is written so
+//    where that lies. Devices, pipes and links that lead nowhere are written in place.
 // 3. Neither holds more than its buffer and the longest line in memory.
 
 #include <cstdint>
@@ -37,11 +38,15 @@ class Output {
   bool is_terminal() const;
 
  private:
-  Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  // `place`: what is renamed in the end; empty: the name is written in place.
+  Output(int fd, std::string name, std::string place)
+      : fd_(fd), name_(std::move(name)), place_(std::move(place)) {}
+  std::string written_name() const;
   void write_out(std::string_view bytes);
 
   int fd_;
-  std::string name_;  // of the file as it was asked for; empty for standard output
+  std::string name_;   // of the file as it was asked for; empty for standard output
+  std::string place_;  // where it will be
   std::string buffer_;
   Status status_;
   uint64_t bytes_ = 0;

@@ -161,7 +161,7 @@ Status TableReader::take(const Column& column, std::string_view text, uint64_t l
 Status TableReader::read_columns() {
   const auto bad = [this](const Part& part, const std::string& what) {
     if (!given_columns_.empty()) return Status(StatusCode::kInvalidArgument, "columns: " + what);
-    return at(part.line, part.offset + 1, what);
+    return at(part.line, part.offset + 1, what, StatusCode::kInvalidArgument);
   };
   bool has_key = false;
   bool has_value = false;

@@ -60,8 +60,8 @@ class TableReader {
   // `columns` of CSV, with commas between: the file has no line that names them. Empty: it has.
   TableReader(Input& input, TableFormat format, std::string columns);
 
-  // False: the end. Errors: kCorruption for what is malformed; kInvalidArgument for `columns`;
-  // those of the input.
+  // False: the end. Errors: kCorruption for what is malformed; kInvalidArgument for a column
+  // that has no meaning; those of the input.
   Result<bool> next(TableEntry& entry);
   // An error at the line in which the last entry begins.
   Status error(std::string_view what, StatusCode code) const;

@@ -42,7 +42,8 @@ class Tables : public ::testing::Test {
       const Result<bool> more = reader.next(entry);
       if (!more.ok()) {
         std::string message(more.status().message());
-        if (more.status().is(StatusCode::kInvalidArgument)) return message;
+        // Of columns that were given no line of the file is named.
+        if (message.starts_with("columns: ")) return message;
         EXPECT_EQ(message.substr(0, name_.size() + 1), name_ + ":");
         return message.substr(name_.size() + 1);
       }

@@ -79,8 +79,12 @@ class Entries(CommandCase):
         self.hawthorn("put", self.db, "a", "2")
         self.hawthorn("backup", self.db, repo)
         self.hawthorn("backup", self.db, repo, "--full")
-        self.hawthorn("verify", repo)
+        told = self.hawthorn("verify", repo).decode().splitlines()
+        self.assertEqual([line.split("  ")[0] for line in told],
+                         [f"verified {one}" for one in (1, 2, 3)])
         self.hawthorn("verify", repo, "--id", "9", code=NOT_FOUND)
+        told = json.loads(self.hawthorn("verify", repo, "--id", "2", "--json"))["verified"]
+        self.assertEqual([one["id"] for one in told], [2])
         listed = json.loads(self.hawthorn("backups", repo, "--json"))["backups"]
         self.assertEqual([one["id"] for one in listed], [1, 2, 3])
         self.assertFalse(listed[2]["incremental"])
@@ -100,10 +104,28 @@ class Entries(CommandCase):
         self.hawthorn("get", self.scratch / "bad", "a", code=CORRUPTION)
         self.assertIn("copy.incomplete", self.stderr)
 
+    def test_a_repository_that_is_not_there(self):
+        empty = self.scratch / "empty"
+        empty.mkdir()
+        for repo in (self.scratch / "no", empty):
+            for command in (("verify", repo), ("verify", repo, "--id", "1"), ("backups", repo),
+                            ("backups", repo, "--remove", "1"),
+                            ("restore", repo, self.scratch / "target")):
+                with self.subTest(command=command):
+                    self.hawthorn(*command, code=NOT_FOUND)
+                    self.assertIn(f"{repo} is no backup repository", self.stderr)
+                    self.assertEqual(list(self.scratch.iterdir()), [empty])
+            self.assertEqual(list(empty.iterdir()), [])
+        self.hawthorn("put", self.db, "a", "1")
+        self.hawthorn("backup", self.db, self.scratch / "repo")
+        self.hawthorn("backups", self.scratch / "repo", "--remove", "1")
+        self.hawthorn("verify", self.scratch / "repo", code=NOT_FOUND)
+        self.assertIn("holds no backup", self.stderr)
+
     def test_streams(self):
         self.hawthorn("put", self.db, "a", "1")
         stream = self.hawthorn("backup", self.db, "-")
-        self.hawthorn("verify", "-", stdin=stream)
+        self.assertRegex(self.hawthorn("verify", "-", stdin=stream).decode(), r"^verified 2\d{3}-")
         self.hawthorn("restore", "-", self.scratch / "back", stdin=stream)
         self.assertEqual(self.hawthorn("get", self.scratch / "back", "a"), b"1")
         self.hawthorn("restore", "-", self.scratch / "other", "--id", "1", code=USAGE)

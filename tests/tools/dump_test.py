@@ -2,10 +2,12 @@
 """load and dump: round trips and malformed files (docs/dump-format.md)."""
 
 import json
+import os
 import pathlib
 import random
 import re
 import select
+import stat
 import subprocess
 
 import command_case
@@ -267,6 +269,61 @@ class Malformed(CommandCase):
         self.hawthorn("put", self.db, "k", "v")
         with open("/dev/full", "wb") as full:
             self.hawthorn("dump", self.db, code=ERROR, stdout=full)
+
+
+class Places(CommandCase):
+    """What is no regular file stays what it is, and gets the bytes. The devices are the test's own:
+    those of the machine would be gone where this fails."""
+
+    def setUp(self):
+        super().setUp()
+        self.hawthorn("put", self.db, "k", "v")
+        self.commands = (("dump",), ("export", "--format", "csv"))
+
+    def test_devices_and_pipes(self):
+        for command, *options in self.commands:
+            with self.subTest(command=command):
+                expected = self.hawthorn(command, self.db, *options)
+                if os.geteuid() == 0:
+                    null, full = (self.scratch / f"{name}-{command}" for name in ("null", "full"))
+                    os.mknod(null, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+                    os.mknod(full, stat.S_IFCHR | 0o600, os.makedev(1, 7))
+                    self.hawthorn(command, self.db, null, *options)
+                    self.assertTrue(null.is_char_device())
+                    self.hawthorn(command, self.db, full, *options, code=ERROR)
+                    self.assertIn(f"{full}: No space left", self.stderr)
+                    self.assertTrue(full.is_char_device())
+                pipe = self.scratch / f"pipe-{command}"
+                os.mkfifo(pipe)
+                with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+                    self.hawthorn(command, self.db, pipe, *options)
+                    self.assertEqual(reader.stdout.read(), expected)
+                self.assertTrue(pipe.is_fifo())
+                own = self.scratch / f"stdout-{command}"
+                own.symlink_to("/proc/self/fd/1")
+                self.assertEqual(self.hawthorn(command, self.db, own, *options), expected)
+
+    def test_symbolic_links(self):
+        for command, *options in self.commands:
+            with self.subTest(command=command):
+                expected = self.hawthorn(command, self.db, *options)
+                folder = self.scratch / f"folder-{command}"
+                folder.mkdir()
+                for content in (b"before", None):  # and one that leads nowhere yet
+                    target, link = folder / f"target{content}", self.scratch / f"{command}{content}"
+                    link.symlink_to(target)
+                    if content is not None:
+                        target.write_bytes(content)
+                    self.hawthorn(command, self.db, link, *options)
+                    self.assertTrue(link.is_symlink())
+                    self.assertEqual(target.read_bytes(), expected)
+                names = {path.name for path in folder.iterdir()}
+                self.assertEqual(names, {"targetb'before'", "targetNone"})
+
+    def test_directories(self):
+        for command, *options in self.commands:
+            self.hawthorn(command, self.db, self.scratch, *options, code=ERROR)
+            self.assertIn("directory", self.stderr)
 
 
 if __name__ == "__main__":

@@ -131,18 +131,22 @@ class Tables(CommandCase):
                 ("bad.csv", b"key,value\na,1\nb,\"2\nc\n", ":3:3: a quote that nothing ends"),
                 ("bad.csv", b"key,value\na,1\nb\n", ":3:1: 1 fields, where there are 2 columns"),
                 ("bad.csv", b"key;value\n", ":1:1: no column is named"),
+                ("bad.csv", b"key,key_hex,value\n", ":1:5: a second column for the same"),
                 ("bad.jsonl", b'{"key":"a","value":"1"}\n{"key":"b"}\n',
                  ":2:11: there is no value"),
                 ("bad.jsonl", b'{"key":"a","value":"1"}\n{"key":"b","value":"\xff"}\n',
                  ":2:21: no UTF-8")):
             with self.subTest(text=text):
                 file = self.file(name, text)
+                header = where.startswith(":1:")
                 for bulk in ((), ("--bulk",)):
                     db = self.scratch / f"db{len(list(self.scratch.iterdir()))}"
-                    said = self.hawthorn("import", db, file, "--json", *bulk, code=CORRUPTION)
+                    said = self.hawthorn("import", db, file, "--json", *bulk,
+                                         code=USAGE if header else CORRUPTION)
                     self.assertIn(f"{name}{where}", self.stderr)
-                    self.assertEqual(json.loads(said)["error"]["code"], "Corruption")
-                    good = 0 if bulk or where.startswith(":1:") else 1
+                    self.assertEqual(json.loads(said)["error"]["code"],
+                                     "InvalidArgument" if header else "Corruption")
+                    good = 0 if bulk or header else 1
                     self.assertIn(f"; {good} entries before it were imported", self.stderr)
                     self.assertEqual(self.hawthorn("count", db), f"{good}\n".encode())
 
