@@ -106,6 +106,7 @@ void TreeCursor::leave() {
   windowed_ = false;
   bare_window_ = false;
   delta_next_ = nullptr;
+  unseen_ = nullptr;
   window_->reset();
   file_.reset();
   active_.release();
@@ -641,6 +642,7 @@ TreeCursor::Step TreeCursor::look_delta() {
   if (read.stale) return Step::kStale;
   if (read.version == nullptr) {  // the run's versions of the key come next
     note_hidden_delta(read, newest);
+    unseen_ = dead_ ? nullptr : delta_next_;
     return Step::kHidden;
   }
   if (forward_) {

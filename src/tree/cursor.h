@@ -276,6 +276,8 @@ class TreeCursor {
   const Run* run_ = nullptr;  // the file's, or, windowed, windowed_run_
   const Run* file_run_ = nullptr;
   DeltaEntry* delta_next_ = nullptr;
+  // Of the delta, passed since it has no version that this view sees, but newer ones.
+  const DeltaEntry* unseen_ = nullptr;
   bool in_active_ = false;  // delta_next_ stands for the next entry of these sources
   bool in_frozen_ = false;
   bool from_delta_ = false;   // the entry looked at is delta_next_

@@ -56,6 +56,9 @@ void TreeCursor::note_hidden_delta(const ChainRead& read, const Version* newest)
 
 // Passes the entry that was looked at. False: the end, or an error.
 bool TreeCursor::pass_hidden() {
+  // Whoever reads later finds what stands above this version.
+  const bool of_run = dead_ && !from_delta_ && unseen_ != nullptr;
+  if (of_run && run_->has_key(forward_ ? run_next_ : run_after_, unseen_->key())) dead_ = false;
   if (!dead_ || (dead_count_ == 0 && !dead_named_)) {
     dead_count_ = 0;
     dead_own_ = false;

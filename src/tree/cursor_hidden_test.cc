@@ -395,6 +395,39 @@ TEST_F(Ranges, WithAQueueBehindThemAreLinear) {
   back.count();
 }
 
+// A key that was put again, behind the moment of a reader: what is below it is hidden, and its
+// place is not dead.
+TEST_F(Ranges, WhatAnOlderReaderDoesNotSeeIsNotDead) {
+  fill();
+  test_.flush("");
+  fixture::TestTxn txn(test_.store());
+  const auto layer = range_of(txn, 500, 2500);
+  ASSERT_TRUE(test_.tree()->layers().add(layer));
+  layer->cts.store(txn.commit());
+  Contents seen = test_.contents();
+  TestTree::apply(deleted(500, 2500), &seen);
+  const Snapshots::Registration before = test_.snapshot();
+  const TestTree::Changes back = {{queue_key(1000), "back"}, {queue_key(1001), "back"}};
+  test_.commit(back);
+  Contents now = seen;
+  TestTree::apply(back, &now);
+  const auto walk = [&](Lsn ts, const Contents& contents, bool forward) {
+    CheckedCursor cursor(&test_, {ts, 0}, contents, {});
+    forward ? cursor.first() : cursor.last();
+    for (uint64_t i = 0; i <= kEntries && !HasFatalFailure(); ++i) {
+      forward ? cursor.next() : cursor.prev();
+    }
+    moves(cursor, 1);
+  };
+  for (const bool forward : {true, false}) {
+    ASSERT_NO_FATAL_FAILURE(walk(before.ts, seen, forward));
+    ASSERT_NO_FATAL_FAILURE(walk(test_.visible(), now, !forward));
+    ASSERT_NO_FATAL_FAILURE(walk(test_.visible(), now, forward));
+  }
+  test_.drop(before);
+  test_.tree()->layers().remove(layer.get());
+}
+
 // Batches go on where layers come in between.
 TEST_F(Ranges, MayComeBetweenTwoBatches) {
   fill();

@@ -29,6 +29,7 @@ bool TreeCursor::let_go_of_deltas() {
     active_.release();
     frozen_.release();
     delta_next_ = nullptr;
+    unseen_ = nullptr;
     let_go_ = true;
   }
   in_use_.store(false, std::memory_order_release);
