@@ -1,6 +1,6 @@
 #pragma once
-// The directory of an open database, for the files that a shim makes beside the engine's: found
-// again whatever becomes of its name, as the engine finds it (Db::path).
+// The directory of an open database, for the files that a shim makes beside the engine's. It is the
+// same one when it is renamed, or something is mounted on it, as for the engine (Db::path).
 //
 // Not here: the engine's own files. Threads: any, but for assignments. Lifetime: the descriptor's
 // is this object's; a child of fork has it too.

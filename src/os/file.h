@@ -111,7 +111,7 @@ class FileSystem {
   }
   // Of what of_directory gave: from here on paths in the directory are looked for in that very
   // directory, also when it is renamed or something is mounted on it. Errors: kNotFound where it is
-  // missing; those of opening it. Not beside other calls.
+  // missing; those of opening it. No other call may run meanwhile.
   virtual Status hold() { return {}; }
   // Of the directory that is held; -1: none is.
   virtual int held_descriptor() const { return -1; }

@@ -1,28 +1,17 @@
 #include "os/memory_limit.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 
+#include "os/system_text.h"
+
 namespace hawthorn::os {
 namespace {
 
-// Empty where it cannot be read.
-std::string text_of(const std::string& path) {
-  char text[4096];
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const ssize_t bytes = ::read(file, text, sizeof(text));
-  ::close(file);
-  return {text, bytes > 0 ? static_cast<size_t>(bytes) : 0};
-}
-
 // "max", and what cannot be read, is no limit.
 uint64_t limit_in_file(const std::string& path) {
-  const std::string text = text_of(path);
+  const std::string text = system_text(path);
   uint64_t limit = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), limit);
   return read.ec == std::errc() ? limit : UINT64_MAX;
@@ -73,7 +62,7 @@ uint64_t memory_limit_in(const std::string& groups, const std::string& mounted) 
 }
 
 uint64_t memory_limit_bytes() {
-  return memory_limit_in(text_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+  return memory_limit_in(system_text("/proc/self/cgroup"), "/sys/fs/cgroup");
 }
 
 }  // namespace hawthorn::os

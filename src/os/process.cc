@@ -1,6 +1,5 @@
 #include "os/process.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -8,6 +7,7 @@
 #include <string_view>
 
 #include "os/schedule.h"
+#include "os/system_text.h"
 
 namespace hawthorn::os {
 
@@ -19,15 +19,9 @@ uint64_t process_id() {
 
 uint64_t process_start(uint64_t pid) {
   if (this_schedule() != nullptr) return pid;
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return 0;
-  char text[1024];
-  const ssize_t size = ::read(descriptor, text, sizeof(text));
-  ::close(descriptor);
-  if (size <= 0) return 0;
+  const std::string text = system_text("/proc/" + std::to_string(pid) + "/stat");
   // The second field is a name in parentheses, which may hold anything.
-  std::string_view rest(text, static_cast<size_t>(size));
+  std::string_view rest(text);
   const size_t name_end = rest.rfind(')');
   if (name_end == std::string_view::npos) return 0;
   rest.remove_prefix(name_end + 1);

@@ -22,6 +22,14 @@ class EnvironmentTest : public Environments {
     for (int i = first; i < last; ++i) ASSERT_DONE(put(txn, dbi, std::to_string(i), value));
     ASSERT_DONE(mdbx_txn_commit(txn));
   }
+  // What is handed out of the keys that fill() writes, from 0 on.
+  void get_all(MDBX_txn* reader, MDBX_dbi dbi, std::vector<MDBX_val>& given) {
+    for (size_t i = 0; i < given.size(); ++i) {
+      const std::string key = std::to_string(i);
+      const MDBX_val k = bytes(key);
+      ASSERT_DONE(mdbx_get(reader, dbi, &k, &given[i]));
+    }
+  }
   MDBX_dbi open_table(const char* name, unsigned flags = MDBX_CREATE) {
     MDBX_txn* txn = begin();
     const MDBX_dbi dbi = table(txn, name, flags);
@@ -395,11 +403,7 @@ TEST_F(EnvironmentTest, WhatIsHandedOutStays) {
   ASSERT_DONE(mdbx_txn_commit(txn));
   MDBX_txn* reader = begin(MDBX_TXN_RDONLY);
   std::vector<MDBX_val> given(kEntries);
-  for (int i = 0; i < kEntries; ++i) {
-    const std::string key = std::to_string(i);
-    const MDBX_val k = bytes(key);
-    ASSERT_DONE(mdbx_get(reader, dbi, &k, &given[static_cast<size_t>(i)]));
-  }
+  ASSERT_NO_FATAL_FAILURE(get_all(reader, dbi, given));
   fill(dbi, 0, kEntries, "overwritten");
   for (int i = 0; i < kEntries; ++i) {
     ASSERT_EQ(text(given[static_cast<size_t>(i)]), value(i)) << i;
@@ -423,11 +427,7 @@ TEST_F(EnvironmentTest, GoesOnWhereverItsDirectoryIs) {
   fill(dbi, 0, kEntries, value);
   MDBX_txn* reader = begin(MDBX_TXN_RDONLY);
   std::vector<MDBX_val> given(kEntries);
-  for (int i = 0; i < kEntries; ++i) {
-    const std::string key = std::to_string(i);
-    const MDBX_val k = bytes(key);
-    ASSERT_DONE(mdbx_get(reader, dbi, &k, &given[static_cast<size_t>(i)]));
-  }
+  ASSERT_NO_FATAL_FAILURE(get_all(reader, dbi, given));
   fill(dbi, 0, kEntries, "overwritten");
   for (const MDBX_val& one : given) ASSERT_EQ(text(one), value);
   ASSERT_DONE(mdbx_txn_abort(reader));
