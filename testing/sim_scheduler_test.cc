@@ -9,6 +9,10 @@
 namespace hawthorn::testing {
 namespace {
 
+os::Thread start(std::string name, std::function<void()> body) {
+  return os::Thread::start(std::move(name), std::move(body)).value();
+}
+
 void never(const std::string& why) {
   ADD_FAILURE() << why;
   abort();
@@ -23,14 +27,14 @@ std::pair<std::string, uint64_t> interleaving(uint64_t seed) {
     os::Mutex mutex;
     std::vector<os::Thread> threads;
     for (const char name : {'a', 'b', 'c'}) {
-      threads.emplace_back(std::string(1, name), [&, name] {
+      threads.push_back(start(std::string(1, name), [&, name] {
         for (int i = 0; i < 5; ++i) {
           scheduler.point("test");
           os::MutexLock lock(mutex);
           order.push_back(name);
           scheduler.point("test");
         }
-      });
+      }));
     }
   }
   return {order, trace.hash()};
@@ -57,13 +61,13 @@ TEST(SimScheduler, a_race_is_found) {
     {
       std::vector<os::Thread> threads;
       for (int t = 0; t < 2; ++t) {
-        threads.emplace_back("adder", [&] {
+        threads.push_back(start("adder", [&] {
           for (int i = 0; i < 10; ++i) {
             const int seen = sum;
             scheduler.point("between");
             sum = seen + 1;
           }
-        });
+        }));
       }
     }
     sums.insert(sum);
@@ -81,7 +85,7 @@ TEST(SimScheduler, time_jumps_when_all_wait) {
   os::Signal signal;
   const uint64_t began = clock.monotonic_us();
   {
-    os::Thread sleeper("sleeper", [&] { clock.sleep_us(uint64_t{3600} * 1000000); });
+    os::Thread sleeper = start("sleeper", [&] { clock.sleep_us(uint64_t{3600} * 1000000); });
     os::MutexLock lock(mutex);
     while (changed.wait_for(mutex, 5000)) {
     }
@@ -101,12 +105,12 @@ TEST(SimScheduler, who_is_woken_goes_on) {
     int turn = 0;
     std::vector<os::Thread> threads;
     for (int t = 0; t < 4; ++t) {
-      threads.emplace_back("taker", [&, t] {
+      threads.push_back(start("taker", [&, t] {
         os::MutexLock lock(mutex);
         while (turn != t) changed.wait(mutex);
         ++turn;
         changed.notify_all();
-      });
+      }));
     }
     threads.clear();
     EXPECT_EQ(turn, 4);
@@ -138,8 +142,8 @@ void lock_crosswise() {
   });
   os::Mutex left;
   os::Mutex right;
-  os::Thread one("the one", [&] { take_two(left, right, scheduler); });
-  os::Thread other("the other", [&] { take_two(right, left, scheduler); });
+  os::Thread one = start("the one", [&] { take_two(left, right, scheduler); });
+  os::Thread other = start("the other", [&] { take_two(right, left, scheduler); });
 }
 
 TEST(SimSchedulerDeathTest, a_deadlock_is_told) {

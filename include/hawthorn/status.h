@@ -25,8 +25,9 @@ enum class StatusCode : uint8_t {
   kNotSupported = 3,     // a known wish that this version does not fulfil
   kCorruption =
       4,  // bytes on disk are not what was written; the message names file and offset or key range
-  kIoError = 5,          // the operating system refused a read or write
-  kNoSpace = 6,          // the disk is full; reads and deletes go on
+  kIoError = 5,          // the operating system refused a read or write, or a thread
+  kNoSpace = 6,          // the disk is full, or a file may not be larger, or there is no descriptor
+                         // left for one; reads and deletes go on
   kBusy = 7,             // somebody else holds it (another process has the database open)
   kConflict = 8,         // another transaction committed first; abort and try again
   kReadOnly = 9,         // opened read-only, made so by a failed sync, or on a read-only medium

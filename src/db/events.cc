@@ -63,8 +63,10 @@ Events::Events(Listeners listeners, std::function<void(LogLevel, std::string_vie
 
 Events::~Events() { stop(); }
 
-void Events::start() {
-  thread_ = os::Thread("hw-events", [this] { run(); }, true);
+Status Events::start() {
+  Result<os::Thread> thread = os::Thread::start("hw-events", [this] { run(); }, true);
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
 }
 
 void Events::post(os::Event event) {

@@ -38,7 +38,8 @@ class Events final : public os::EventSink {
   // Adds to an event what its poster does not know (names of trees), on the delivering thread, with
   // no lock held. Before start.
   std::function<void(os::Event&)> complete;
-  void start();
+  // Errors: those of starting a thread.
+  Status start();
   void post(os::Event event) override EXCLUDES(mutex_);
   // Waits for a callback that runs. Errors: kInvalidArgument on the delivering thread itself.
   Status pause() EXCLUDES(mutex_);

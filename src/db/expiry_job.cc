@@ -98,7 +98,9 @@ void ExpiryJob::begin_thread() {
       !db_->store_.expires.load(std::memory_order_acquire)) {
     return;
   }
-  thread_ = os::Thread("hw-expiry", [this] { run(); }, true);
+  // Where the system has none to give the next call tries again.
+  Result<os::Thread> thread = os::Thread::start("hw-expiry", [this] { run(); }, true);
+  if (thread.ok()) thread_ = *std::move(thread);
 }
 
 void ExpiryJob::stop() {

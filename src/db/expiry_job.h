@@ -35,7 +35,7 @@ class ExpiryJob {
   // Without such a tree there is no thread.
   void start() EXCLUDES(mutex_);
   void stop() EXCLUDES(mutex_);
-  // There is a tree whose entries end.
+  // There is a tree whose entries end, or may be: to be called now and then.
   void wake() EXCLUDES(mutex_);
   // All that has ended now. Errors: those of reads and commits.
   Status run_all() EXCLUDES(mutex_, running_);

@@ -25,14 +25,15 @@ thread_local const FilterJob* filtering = nullptr;
 
 }  // namespace
 
-void FilterJob::start() {
+Status FilterJob::start() {
   {
     os::MutexLock lock(mutex_);
     stopping_ = false;
   }
-  if (db_->machine_.background_threads) {
-    thread_ = os::Thread("hw-filter", [this] { run(); }, true);
-  }
+  if (!db_->machine_.background_threads) return {};
+  Result<os::Thread> thread = os::Thread::start("hw-filter", [this] { run(); }, true);
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
 }
 
 void FilterJob::stop() {

@@ -34,7 +34,8 @@ class FilterJob {
   explicit FilterJob(Db::Impl* db) : db_(db) {}
   ~FilterJob() { stop(); }
 
-  void start() EXCLUDES(mutex_);
+  // Errors: those of starting a thread.
+  Status start() EXCLUDES(mutex_);
   // Returns when no filter is called any more; what is due stays so, until the job goes.
   void stop() EXCLUDES(mutex_);
   // Any thread, behind the install; nothing but a note.

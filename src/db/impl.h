@@ -214,6 +214,7 @@ class Db::Impl {
                            uint32_t count, Durability durability, bool* looks = nullptr);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void start_counters();
+  Status start_jobs();
   void close_counters();
   void remove_ingest_files();
   Status check_merge_operators() const;

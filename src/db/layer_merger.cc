@@ -30,18 +30,26 @@ void LayerMerger::start() {
   os::MutexLock lock(mutex_);
   stopping_ = false;
   started_ = services_.store->machine->background_threads;
-  if (started_ && told_ && !thread_.joinable())
-    thread_ = os::Thread("hw-layers", [this] { run(); }, true);
+  begin_thread();
 }
 
 void LayerMerger::wake() {
   os::MutexLock lock(mutex_);
   told_ = true;
-  // Few programs have such transactions.
-  if (started_ && !stopping_ && !thread_.joinable()) {
-    thread_ = os::Thread("hw-layers", [this] { run(); }, true);
-  }
+  begin_thread();
   wake_.notify_all();
+}
+
+void LayerMerger::try_again() {
+  os::MutexLock lock(mutex_);
+  begin_thread();
+}
+
+void LayerMerger::begin_thread() {
+  // Few programs have such transactions.
+  if (!started_ || stopping_ || !told_ || thread_.joinable()) return;
+  Result<os::Thread> thread = os::Thread::start("hw-layers", [this] { run(); }, true);
+  if (thread.ok()) thread_ = *std::move(thread);
 }
 
 void LayerMerger::wake_if_due() {

@@ -50,6 +50,8 @@ class LayerMerger {
   void wake();
   // Where there are any.
   void wake_if_due();
+  // To be called now and then: starts the thread where the system had none to give.
+  void try_again();
   // Until all that can be written now is.
   Status drain();
   // Tells the manifest of all layers that are committed, and rewrites what ranges hide. False: of
@@ -57,6 +59,7 @@ class LayerMerger {
   bool keep_all();
 
  private:
+  void begin_thread() REQUIRES(mutex_);
   struct Pending;
   // What a pass over all layers leaves.
   enum class Left : uint8_t { kNothing, kReaders, kWrites };

@@ -135,8 +135,7 @@ Status Db::Impl::open() {
   opened.prepared_transactions = prepared_.list().size();
   events_->complete = [this](os::Event& event) { complete_event(event); };
   events_->post(std::move(opened));
-  events_->start();
-  return {};
+  return events_->start();
 }
 
 Status Db::Impl::open_view(std::unique_ptr<db::FollowerClaim> claim) {
@@ -287,6 +286,8 @@ Status Db::Impl::open_all(Opened* event) {
     }
     if (!machine_.background_threads) static_cast<void>(expiry_->run_if_due().ok());
     if (!machine_.background_threads && scrub_ != nullptr) scrub_->run_if_due();
+    layer_merger_->try_again();
+    expiry_->wake();
     if (counters_ == nullptr) return;
     counters_->update_when_due([this](Stats* stats) { figures(stats); });
   });
@@ -437,7 +438,7 @@ Status Db::Impl::open_all(Opened* event) {
   sequencer_->start(log_.get(), visible);
   publisher_->hold_trim(true);
   publisher_->heed_followers(followers_.get(), batch);
-  publisher_->start(manifest_.get(), log_.get());
+  if (Status s = publisher_->start(manifest_.get(), log_.get()); !s.ok()) return s;
   if (recovery != nullptr) {
     // visible_ts follows the replay, so that a flush that it needs cuts at what is replayed.
     sequencer_->visible().store(keep, std::memory_order_release);
@@ -486,16 +487,26 @@ Status Db::Impl::open_all(Opened* event) {
   if (options_.scrub_bytes_per_second != 0) {
     scrub_ = std::make_unique<db::Scrub>(this, options_.scrub_bytes_per_second);
   }
-  scheduler_->start();
+  if (Status s = scheduler_->start(); !s.ok()) return s;
   if (Status s = catalog_->finish_open(services_, false, named_snapshots_->timestamps()); !s.ok()) {
     return s;
   }
   if (Status s = expiry_->load_now(); !s.ok()) return s;
-  if (filters_ != nullptr) filters_->start();
-  expiry_->start();
-  if (scrub_ != nullptr) scrub_->start();
+  if (Status s = start_jobs(); !s.ok()) return s;
   layer_merger_->start();
   layer_merger_->wake_if_due();
+  return {};
+}
+
+// What runs beside flushes, and stands still while the database closes.
+Status Db::Impl::start_jobs() {
+  if (filters_ != nullptr) {
+    if (Status s = filters_->start(); !s.ok()) return s;
+  }
+  if (scrub_ != nullptr) {
+    if (Status s = scrub_->start(); !s.ok()) return s;
+  }
+  if (!options_.read_only) expiry_->start();
   return {};
 }
 
@@ -599,9 +610,10 @@ Status Db::Impl::close() {
       layer_merger_->start();
       layer_merger_->wake_if_due();
     }
-    if (filters_ != nullptr) filters_->start();
-    if (scrub_ != nullptr) scrub_->start();
-    if (!options_.read_only) expiry_->start();
+    if (const Status s = start_jobs(); !s.ok()) {
+      log(LogLevel::kError,
+          path_ + " stays open, but not all of its background work: " + s.to_string());
+    }
     if (events_ != nullptr) events_->resume();
     return status;
   }

@@ -46,10 +46,13 @@ Publisher::~Publisher() {
   }
 }
 
-void Publisher::start(Manifest* manifest, wal::Log* log) {
+Status Publisher::start(Manifest* manifest, wal::Log* log) {
   manifest_ = manifest;
   log_ = log;
-  if (machine_.background_threads) thread_ = os::Thread("hw-publish", [this] { run(); }, true);
+  if (!machine_.background_threads) return {};
+  Result<os::Thread> thread = os::Thread::start("hw-publish", [this] { run(); }, true);
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
 }
 
 void Publisher::heed_followers(FollowerRegistry* followers, uint64_t batch) {

@@ -68,8 +68,9 @@ class Publisher {
             std::function<Lsn(uint64_t)> log_needed);
   ~Publisher();
 
-  // Before the first add; the manifest and the log are owned by the database.
-  void start(Manifest* manifest, wal::Log* log);
+  // Before the first add; the manifest and the log are owned by the database. Errors: those of
+  // starting a thread.
+  Status start(Manifest* manifest, wal::Log* log);
   // Before start: for which the log is kept, too.
   void keep_for(Feeds* feeds) { feeds_ = feeds; }
   // The log below is kept for feeds alone.

@@ -188,16 +188,23 @@ tree::MergePolicy Scheduler::policy() const {
   return policy;
 }
 
-void Scheduler::start() {
+Status Scheduler::start() {
   started_.store(true, std::memory_order_release);
   charge_overhead();
-  if (!machine_.background_threads) return;
-  thread_ = os::Thread("hw-flush", [this] { run(); }, true);
-  toucher_ = os::Thread("hw-touch", [this] { run_toucher(); });
-  if (budget_.load(std::memory_order_relaxed) < kHelpersBudgetMin) return;
+  if (!machine_.background_threads) return {};
+  Result<os::Thread> thread = os::Thread::start("hw-flush", [this] { run(); }, true);
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
+  Result<os::Thread> toucher = os::Thread::start("hw-touch", [this] { run_toucher(); });
+  if (!toucher.ok()) return toucher.status();
+  toucher_ = *std::move(toucher);
+  if (budget_.load(std::memory_order_relaxed) < kHelpersBudgetMin) return {};
   for (uint32_t i = 0; i < kHelpers; ++i) {
-    helpers_.emplace_back("hw-flush-read", [this] { run_helper(); }, true);
+    Result<os::Thread> helper = os::Thread::start("hw-flush-read", [this] { run_helper(); }, true);
+    if (!helper.ok()) break;  // flushes are slower without them
+    helpers_.push_back(*std::move(helper));
   }
+  return {};
 }
 
 void Scheduler::stop() {

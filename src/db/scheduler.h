@@ -100,7 +100,8 @@ class Scheduler : public txn::Admission {
             txn::Reappender* reappender, TreeList trees);
   ~Scheduler() override;
 
-  void start();
+  // Errors: those of starting threads; then stop() is to be called.
+  Status start();
   void stop();
   void set_budget(size_t budget_bytes);
   // Used space over live bytes; before start.

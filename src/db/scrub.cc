@@ -18,11 +18,12 @@ constexpr size_t kErrorsMax = 100;                              // that are told
 Scrub::Scrub(Db::Impl* db, uint64_t bytes_per_second)
     : db_(db), pace_(*db, bytes_per_second, [this] { return stopping(); }) {}
 
-void Scrub::start() {
+Status Scrub::start() {
   stopping_.store(false, std::memory_order_release);
-  if (db_->machine_.background_threads && !thread_.joinable()) {
-    thread_ = os::Thread("hw-scrub", [this] { run(); }, true);
-  }
+  if (!db_->machine_.background_threads || thread_.joinable()) return {};
+  Result<os::Thread> thread = os::Thread::start("hw-scrub", [this] { run(); }, true);
+  if (thread.ok()) thread_ = *std::move(thread);
+  return thread.status();
 }
 
 void Scrub::stop() {

@@ -29,7 +29,8 @@ class Scrub {
   Scrub(Db::Impl* db, uint64_t bytes_per_second);
   ~Scrub() { stop(); }
 
-  void start() EXCLUDES(mutex_);
+  // Errors: those of starting a thread.
+  Status start() EXCLUDES(mutex_);
   void stop() EXCLUDES(mutex_);
   // Of a machine without threads: looks at one container, where it is time to.
   void run_if_due() EXCLUDES(mutex_);

@@ -59,11 +59,9 @@ class InlineIo : public Io {
 
 class PoolIo : public Io {
  public:
-  explicit PoolIo(uint32_t threads) {
-    threads_.reserve(threads);
-    for (uint32_t i = 0; i < threads; ++i) {
-      threads_.emplace_back("hawthorn-io-" + std::to_string(i), [this] { serve(); });
-    }
+  explicit PoolIo(uint32_t threads) : wanted_(threads) {
+    MutexLock lock(mutex_);
+    start_threads();
   }
 
   ~PoolIo() override {
@@ -72,7 +70,11 @@ class PoolIo : public Io {
       stopping_ = true;
     }
     changed_.notify_all();
-    threads_.clear();
+    std::vector<Thread> ending;
+    {
+      MutexLock lock(mutex_);
+      ending.swap(threads_);
+    }
   }
 
   void submit(std::span<const IoRequest> requests) override {
@@ -81,13 +83,29 @@ class PoolIo : public Io {
     size_t wakes = 0;
     {
       MutexLock lock(mutex_);
-      queue_.insert(queue_.end(), requests.begin(), requests.end());
-      wakes = std::min<size_t>(requests.size(), sleeping_);
+      if (threads_.size() < wanted_ && submits_++ % kSubmitsPerTry == 0) start_threads();
+      if (!threads_.empty()) {
+        queue_.insert(queue_.end(), requests.begin(), requests.end());
+        wakes = std::min<size_t>(requests.size(), sleeping_);
+        requests = {};
+      }
     }
     for (size_t i = 0; i < wakes; ++i) changed_.notify_one();
+    // The system gives no thread: the caller does it all.
+    for (const IoRequest& request : requests) run(request);
   }
 
  private:
+  // Fewer are slower, and none will do.
+  void start_threads() REQUIRES(mutex_) {
+    while (threads_.size() < wanted_) {
+      Result<Thread> thread =
+          Thread::start("hawthorn-io-" + std::to_string(threads_.size()), [this] { serve(); });
+      if (!thread.ok()) return;
+      threads_.push_back(*std::move(thread));
+    }
+  }
+
   // Ends only when the queue is empty: whoever waits for a group is always answered.
   void serve() {
     while (true) {
@@ -112,7 +130,11 @@ class PoolIo : public Io {
   std::deque<IoRequest> queue_ GUARDED_BY(mutex_);
   size_t sleeping_ GUARDED_BY(mutex_) = 0;
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::vector<Thread> threads_;
+  // How often it is tried to start those that are missing.
+  static constexpr uint32_t kSubmitsPerTry = 64;
+  const uint32_t wanted_;
+  uint32_t submits_ GUARDED_BY(mutex_) = 0;
+  std::vector<Thread> threads_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -12,6 +12,11 @@ StatusCode code_of(int error) {
     case ENOSPC:
     case EDQUOT:
       return StatusCode::kNoSpace;
+    // What cannot be made now may be made later, and what is there goes on: as on a full disk.
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+      return StatusCode::kNoSpace;
     case ENOENT:
       return StatusCode::kNotFound;
     case EACCES:

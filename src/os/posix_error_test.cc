@@ -16,6 +16,14 @@ TEST(PosixError, MissingPermissionsAreNoReadOnlyMedium) {
   EXPECT_TRUE(error_status(EROFS, "/db/lock", "open").is(StatusCode::kReadOnly));
 }
 
+// Nothing is lost by them, and they pass.
+TEST(PosixError, ShortagesAreAsAFullDisk) {
+  for (const int error : {ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE}) {
+    const Status status = error_status(error, "/db/wal.7", "open");
+    EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  }
+}
+
 // Who is told kBusy comes again; nobody lets go of a path that leads to something else.
 TEST(PosixError, WhatNobodyWillLetGoOf) {
   for (const int error : {EEXIST, ENOTEMPTY, ENOTDIR, ELOOP, ENAMETOOLONG}) {

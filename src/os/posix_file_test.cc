@@ -93,7 +93,7 @@ TEST_F(PosixFileTest, OnlyRegularFilesAreOpened) {
   EXPECT_TRUE(files_.open_file(in("f"), {.device = true}).ok());
 }
 
-TEST_F(PosixFileTest, FileSizeLimitIsAnIoError) {
+TEST_F(PosixFileTest, FileSizeLimitIsAFullDisk) {
   auto file = std::move(files_.open_file(in("f"), {.create = true})).value();
   rlimit old_limit;
   getrlimit(RLIMIT_FSIZE, &old_limit);
@@ -105,7 +105,7 @@ TEST_F(PosixFileTest, FileSizeLimitIsAnIoError) {
   const Status status = file->write_at(0, std::string(20000, 'x'));
   setrlimit(RLIMIT_FSIZE, &old_limit);
   std::signal(SIGXFSZ, old_handler);
-  EXPECT_TRUE(status.is(StatusCode::kIoError)) << status.to_string();
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
   EXPECT_EQ(status.message(), in("f") + ": write at 10000: File too large");
 }
 

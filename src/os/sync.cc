@@ -11,11 +11,13 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "os/delays.h"
 #include "os/schedule.h"
+#include "os/test_point.h"
 
 namespace hawthorn::os {
 
@@ -185,29 +187,37 @@ struct Thread::State {
   void* scheduled = nullptr;  // what it is to it
 };
 
-Thread::Thread(std::string name, std::function<void()> body, bool background)
-    : state_(std::make_unique<State>()) {
+Result<Thread> Thread::start(std::string name, std::function<void()> body, bool background) {
+  Thread thread;
+  thread.state_ = std::make_unique<State>();
   Schedule* const by = this_schedule();
-  state_->schedule = by;
-  if (by != nullptr) state_->scheduled = by->create(name);
-  void* const scheduled = state_->scheduled;
-  state_->thread =
-      std::thread([name = std::move(name), body = std::move(body), background, by, scheduled]() {
-        if (by != nullptr) {
-          leaving.schedule = by;
-          leaving.thread = scheduled;
-          belongs = true;
-          by->begin(scheduled);
-        }
-        constexpr size_t kNameMax = 15;  // of the kernel
-        pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
-        // On Linux nice values belong to threads; a refusal only costs smoothness.
-        if (background && by == nullptr)
-          setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
-        delay_point(Seam::kOperation);
-        body();
-      });
+  thread.state_->schedule = by;
+  void* const scheduled = by == nullptr ? nullptr : by->create(name);
+  thread.state_->scheduled = scheduled;
+  const auto run = [name, body = std::move(body), background, by, scheduled] {
+    if (by != nullptr) {
+      leaving.schedule = by;
+      leaving.thread = scheduled;
+      belongs = true;
+      by->begin(scheduled);
+    }
+    constexpr size_t kNameMax = 15;  // of the kernel
+    pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
+    // On Linux nice values belong to threads; a refusal only costs smoothness.
+    if (background && by == nullptr)
+      setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
+    delay_point(Seam::kOperation);
+    body();
+  };
+  try {
+    HAWTHORN_TEST_POINT("thread.start");
+    thread.state_->thread = std::thread(run);
+  } catch (const std::system_error& refused) {
+    return Status(StatusCode::kIoError,
+                  "the thread " + name + " could not be started: " + refused.code().message());
+  }
   delay_point(Seam::kOperation);
+  return thread;
 }
 
 Thread::Thread() noexcept = default;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/assert.h"
+#include "hawthorn/status.h"
 
 namespace hawthorn::os {
 
@@ -113,12 +114,14 @@ class Signal {
   std::atomic<uint32_t> word_{kUnset};
 };
 
-// A named thread; joins in its destructor. `background` lowers its priority (nice 5) where the
-// system allows it.
+// A named thread; joins in its destructor.
 class Thread {
  public:
   Thread() noexcept;
-  Thread(std::string name, std::function<void()> body, bool background = false);
+  // `background` lowers its priority (nice 5) where the system allows it. Errors: kIoError with the
+  // name and the system's reason, such as a limit on threads; then nothing has run.
+  static Result<Thread> start(std::string name, std::function<void()> body,
+                              bool background = false);
   ~Thread();
   Thread(Thread&&) noexcept;
   Thread& operator=(Thread&&) noexcept;

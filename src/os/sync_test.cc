@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <deque>
 #include <thread>
 #include <vector>
 
+#include "testing/deny_system_call.h"
 #include "testing/waiting_thread.h"
 
 namespace hawthorn::os {
@@ -183,13 +186,14 @@ TEST(ThreadTest, RunsNamedAndJoins) {
   std::string name(16, '\0');
   int nice = 0;
   {
-    Thread thread(
-        "hawthorn-long-name",
-        [&] {
-          pthread_getname_np(pthread_self(), name.data(), name.size());
-          nice = getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
-        },
-        true);
+    Thread thread = Thread::start(
+                        "hawthorn-long-name",
+                        [&] {
+                          pthread_getname_np(pthread_self(), name.data(), name.size());
+                          nice = getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
+                        },
+                        true)
+                        .value();
     EXPECT_TRUE(thread.joinable());
     Thread moved = std::move(thread);
     EXPECT_FALSE(thread.joinable());  // NOLINT(bugprone-use-after-move)
@@ -198,6 +202,28 @@ TEST(ThreadTest, RunsNamedAndJoins) {
   EXPECT_EQ(std::string(name.c_str()), "hawthorn-long-n");
   EXPECT_GE(nice, 5);
   EXPECT_FALSE(Thread().joinable());
+}
+
+// In a process of its own, since nobody gets rid of a filter.
+TEST(ThreadTest, SaysThatThereIsNone) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (!testing::deny_system_call(SYS_clone3, EAGAIN) ||
+        !testing::deny_system_call(SYS_clone, EAGAIN)) {
+      _exit(1);
+    }
+    bool ran = false;
+    const Status status = Thread::start("some-thread", [&] { ran = true; }).status();
+    const bool said = status.is(StatusCode::kIoError) &&
+                      status.message() ==
+                          "the thread some-thread could not be started: Resource temporarily "
+                          "unavailable";
+    _exit(said && !ran ? 0 : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -240,7 +240,7 @@ void Log::State::run_drainer() {
 void Log::State::stop_drainer() {
   stopping.store(true);
   work.signal();
-  if (drainer != nullptr) drainer->join();
+  drainer.join();
 }
 
 Status Log::State::fail(Status status) {

@@ -79,7 +79,9 @@ Result<std::unique_ptr<Log>> Log::start(const os::Machine& machine, const std::s
   }
   State* const shared = state.get();
   if (shared->background) {
-    shared->drainer = std::make_unique<os::Thread>("hw-drain", [shared] { shared->run_drainer(); });
+    Result<os::Thread> drainer = os::Thread::start("hw-drain", [shared] { shared->run_drainer(); });
+    if (!drainer.ok()) return drainer.status();
+    shared->drainer = *std::move(drainer);
   }
   return std::unique_ptr<Log>(new Log(std::move(state)));
 }

@@ -168,7 +168,7 @@ struct Log::State {
   mutable os::Mutex failure_mutex;
   Status first_failure GUARDED_BY(failure_mutex);
   Status refusal GUARDED_BY(failure_mutex);
-  std::unique_ptr<os::Thread> drainer;
+  os::Thread drainer;
 };
 
 }  // namespace hawthorn::wal

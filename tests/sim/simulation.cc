@@ -437,8 +437,10 @@ class Simulation {
       std::vector<os::Thread> threads;
       threads.reserve(clients);
       for (uint64_t i = 0; i < clients; ++i) {
-        threads.emplace_back("client " + std::to_string(i),
-                             [client = all[i].get(), operations] { client->run(operations); });
+        threads.push_back(
+            os::Thread::start("client " + std::to_string(i), [client = all[i].get(), operations] {
+              client->run(operations);
+            }).value());
       }
     }
     if (files_.final_errors_met() > 0) meet_failure(db, life);
