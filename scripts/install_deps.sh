@@ -30,6 +30,8 @@ core=(
 test=(
   make git ccache libgtest-dev clang-19 lld-19 libclang-rt-19-dev llvm-19 clang-format-19
   python3 file dpkg-dev valgrind
+  # A file system of its own for tests of full disks.
+  btrfs-progs
   # The tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with.
   lmdb-utils
   # What SQLite's source needs to become one file.

@@ -89,6 +89,10 @@ class WatchedMapping : public os::MappedFile {
   char* data() override { return mapping_->data(); }
   size_t size() const override { return mapping_->size(); }
   bool mirrored() const override { return mapping_->mirrored(); }
+  bool is_copy() const override { return mapping_->is_copy(); }
+  Status write_back(size_t offset, size_t bytes) override {
+    return mapping_->write_back(offset, bytes);
+  }
   Status sync() override {
     FileCall call = call_;
     call.op = FileOp::kSyncMapped;

@@ -82,7 +82,8 @@ Status CopyDirectory::begin(std::string_view name, uint64_t bytes, bool reserve)
     return Status(StatusCode::kCorruption,
                   "the backup has a file that no database has: " + std::string(name));
   }
-  auto file = files().open_file(join(directory_, name), {.create = true, .exclusive = true});
+  auto file = files().open_file(join(directory_, name),
+                                {.create = true, .exclusive = true, .in_place = true});
   if (!file.ok()) return file.status();
   file_ = std::move(*file);
   return reserve ? file_->allocate(0, bytes) : file_->truncate(bytes);

@@ -144,7 +144,7 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
   // A spare that somebody has removed is none.
   const bool create = allocated == 0 || !files.rename(spare, path).ok();
   if (!create) file.allocated = allocated;
-  auto opened = files.open_file(path, {.create = create, .exclusive = create});
+  auto opened = files.open_file(path, {.create = create, .exclusive = create, .in_place = true});
   if (!opened.ok()) return opened.status();
   file.file = std::move(*opened);
   Result<ManifestSeal> seal = seal_manifest(*machine.random, superblock.uuid_low,
@@ -246,7 +246,7 @@ Status Manifest::Files::keep_spare(uint64_t bytes) {
 // Its space must survive a power loss, its name comes with the next sync of the directory.
 Status Manifest::Files::make_spare(uint64_t bytes) {
   const std::string path = join(directory, kManifestSpareName);
-  auto file = machine.files->open_file(path, {.create = true});
+  auto file = machine.files->open_file(path, {.create = true, .in_place = true});
   if (!file.ok()) return file.status();
   if (Status status = (*file)->allocate(0, bytes); !status.ok()) return status;
   if (Status status = (*file)->sync_data(); !status.ok()) {

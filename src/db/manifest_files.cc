@@ -96,7 +96,7 @@ Result<format::Superblock> read_superblock(os::FileSystem& files, const std::str
 Status create_superblock(os::FileSystem& files, const std::string& directory,
                          format::Superblock& superblock) {
   const std::string path = join(directory, kSuperblockNewName);
-  auto file = files.open_file(path, {.create = true});
+  auto file = files.open_file(path, {.create = true, .in_place = true});
   if (!file.ok()) return file.status();
   if (Status status = (*file)->truncate(0); !status.ok()) return status;
   if (Status status = write_both_slots(**file, superblock); !status.ok()) return status;

@@ -20,6 +20,7 @@ Status OutcomeReserve::keep() {
   if (kept_) return {};
   os::OpenFlags flags;
   flags.create = true;
+  flags.in_place = true;
   Result<std::unique_ptr<os::File>> file = machine_.files->open_file(path_, flags);
   Status status = file.status();
   if (status.ok()) status = (*file)->allocate(0, log_segment_bytes);

@@ -71,7 +71,8 @@ Status RepairTarget::open(uint32_t number, File* to) {
   const std::string name = number < format::kDeviceFilesFirst
                                ? space::data_file_name(number)
                                : space::device_image_name(number - format::kDeviceFilesFirst);
-  auto file = source_.machine().files->open_file(join(directory_, name), {.create = true});
+  auto file = source_.machine().files->open_file(join(directory_, name),
+                                                 {.create = true, .in_place = true});
   if (!file.ok()) return file.status();
   to->file = std::move(file).value();
   return {};

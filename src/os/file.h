@@ -62,14 +62,20 @@ class File {
   virtual int descriptor() const { return -1; }
 };
 
-// A file mapped shared: what is stored in it survives the process at once, a power loss only after
-// sync().
+// A file mapped shared: what is stored in it survives the process at once (of a copy, once it is
+// written back), a power loss only after sync().
 class MappedFile {
  public:
   virtual ~MappedFile() = default;
   virtual char* data() = 0;
   virtual size_t size() const = 0;
   virtual Status sync() = 0;
+  // True where stores into the file's own pages could end the process for lack of space: data() is
+  // a copy of it then, which only write_back brings to the file.
+  virtual bool is_copy() const { return false; }
+  // [offset, offset + bytes) of a copy, beginning anew behind the end as the mapping does. Errors:
+  // those of writing; then some of it may be in the file.
+  virtual Status write_back(size_t /*offset*/, size_t /*bytes*/) { return {}; }
   // True when the mapping repeats behind itself: data()[size() + i] is data()[i].
   virtual bool mirrored() const = 0;
 };
@@ -94,6 +100,9 @@ struct OpenFlags {
   // Its locks will be taken: a child of fork has something else under its descriptor, so that no
   // lock outlives its owner there.
   bool locks = false;
+  // With create: written over in place again and again, so where the file system would put that
+  // elsewhere, and has a mark against it (btrfs: no copy on write), a new file gets the mark.
+  bool in_place = false;
 };
 
 class FileSystem {
@@ -119,8 +128,8 @@ class FileSystem {
   // read-only and the file is opened for writing.
   virtual Result<std::unique_ptr<File>> open_file(const std::string& path, OpenFlags flags) = 0;
   // Maps a file of exactly `size` bytes (a multiple of 64 KB), creating and filling it with zeros
-  // when it is missing or shorter, so that no page of it can fault for lack of space (R9). Mapped
-  // twice in a row.
+  // when it is missing or shorter, so that no page of it can fault for lack of space (R9); a copy
+  // where that is not enough. Mapped twice in a row.
   virtual Result<std::unique_ptr<MappedFile>> map_shared(const std::string& path, size_t size,
                                                          bool read_only) = 0;
   virtual Result<bool> exists(const std::string& path) = 0;

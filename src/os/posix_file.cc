@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "os/delays.h"
+#include "os/mirrored_mapping.h"
 #include "os/posix_error.h"
 #include "os/sync.h"
 
@@ -298,7 +301,7 @@ class PosixMappedFile : public MappedFile {
   PosixMappedFile(int fd, std::string path, char* data, size_t size)
       : fd_(fd), path_(std::move(path)), data_(data), size_(size) {}
   ~PosixMappedFile() override {
-    munmap(data_, 2 * size_);
+    unmap_mirrored(data_, size_);
     close(fd_);
   }
 
@@ -396,10 +399,14 @@ class PosixFileSystem : public FileSystem {
       return Status(StatusCode::kInvalidArgument, path + ": mapping of " + std::to_string(size) +
                                                       " bytes, not a multiple of 64 KB");
     }
-    Result<int> fd = open_descriptor(path, {.create = !read_only, .read_only = read_only});
+    const OpenFlags flags{.create = !read_only, .read_only = read_only, .in_place = true};
+    Result<int> fd = open_descriptor(path, flags);
     if (!fd.ok()) return fd.status();
     Status status = read_only ? check_size(*fd, path, size) : fill(*fd, path, size);
-    char* const data = status.ok() ? map_twice(*fd, size, read_only) : nullptr;
+    if (status.ok() && !read_only && !stores_are_safe(*fd)) {
+      return make_mapped_copy(std::make_unique<PosixFile>(*fd, path, flags), size);
+    }
+    char* const data = status.ok() ? map_mirrored(*fd, size, read_only) : nullptr;
     if (status.ok() && data == nullptr) status = error_status(errno, path, "map");
     if (!status.ok()) {
       close(*fd);
@@ -580,6 +587,8 @@ class PosixFileSystem : public FileSystem {
       close_opened(fd, flags.locks);
       return checked;
     }
+    // Before anything is in it. Where it is refused the file is as any other there.
+    if (!existed && flags.in_place && on_btrfs(fd)) static_cast<void>(set_no_copy_on_write(fd));
     if (!set_flags(fd, flags.direct)) {
       const int error = errno;
       close_opened(fd, flags.locks);
@@ -588,6 +597,18 @@ class PosixFileSystem : public FileSystem {
       return Status(StatusCode::kNotSupported, path + ": the file system has no direct I/O");
     }
     return fd;
+  }
+
+  static bool on_btrfs(int fd) {
+    struct statfs info;
+    return fstatfs(fd, &info) == 0 && info.f_type == BTRFS_SUPER_MAGIC;
+  }
+
+  static bool set_no_copy_on_write(int fd) {
+    int marks = 0;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &marks) != 0) return false;
+    marks |= FS_NOCOW_FL;
+    return ioctl(fd, FS_IOC_SETFLAGS, &marks) == 0;
   }
 
   // Also takes O_NONBLOCK away, under which a ring would not wait for the disk.
@@ -634,24 +655,6 @@ class PosixFileSystem : public FileSystem {
     // Delayed allocation gives blocks only when pages are written back: sync, then it is certain.
     if (filled && retried([&] { return fsync(fd); }) != 0) return error_status(errno, path, "sync");
     return Status();
-  }
-
-  // nullptr (and errno) when the system refuses.
-  static char* map_twice(int fd, size_t size, bool read_only) {
-    void* const reserved =
-        mmap(nullptr, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (reserved == MAP_FAILED) return nullptr;
-    char* const base = static_cast<char*>(reserved);
-    const int protection = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-    for (char* half : {base, base + size}) {
-      if (mmap(half, size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
-        const int error = errno;
-        munmap(base, 2 * size);
-        errno = error;
-        return nullptr;
-      }
-    }
-    return base;
   }
 
   const mode_t file_mode_;

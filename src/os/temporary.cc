@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "os/mirrored_mapping.h"
+
 namespace hawthorn::os {
 
 namespace {
@@ -28,15 +30,21 @@ int open_nameless(int directory) {
   }
 }
 
-int open_nameless_elsewhere() {
+// -1: there is none, or stores into it could fail.
+int open_safe(int directory) {
+  const int descriptor = open_nameless(directory);
+  if (descriptor < 0 || stores_are_safe(descriptor)) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+int open_safe_elsewhere() {
   const char* const named = ::getenv("TMPDIR");
   const int directory =
       ::open(named != nullptr && *named != '\0' ? named : "/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return -1;
-  const int descriptor = open_nameless(directory);
-  const int error = errno;
+  const int descriptor = open_safe(directory);
   ::close(directory);
-  errno = error;
   return descriptor;
 }
 
@@ -47,21 +55,22 @@ Status failed(const char* what, int error) {
 }  // namespace
 
 Result<std::unique_ptr<TemporaryMapping>> TemporaryMapping::create(int directory, size_t bytes) {
-  int descriptor = directory < 0 ? -1 : open_nameless(directory);
-  if (descriptor < 0) descriptor = open_nameless_elsewhere();
-  if (descriptor < 0) return failed("open", errno);
+  int descriptor = directory < 0 ? -1 : open_safe(directory);
+  if (descriptor < 0) descriptor = open_safe_elsewhere();
   int error = 0;
   do {
-    error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+    if (descriptor >= 0) error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
   } while (error == EINTR);
   if (error != 0) {
     ::close(descriptor);
     return failed("fallocate", error);
   }
-  void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  const int in_memory = descriptor < 0 ? MAP_ANONYMOUS : 0;
+  void* const data =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | in_memory, descriptor, 0);
   if (data == MAP_FAILED) {
     error = errno;
-    ::close(descriptor);
+    if (descriptor >= 0) ::close(descriptor);
     return failed("mmap", error);
   }
   return std::unique_ptr<TemporaryMapping>(
@@ -70,7 +79,7 @@ Result<std::unique_ptr<TemporaryMapping>> TemporaryMapping::create(int directory
 
 TemporaryMapping::~TemporaryMapping() {
   ::munmap(data_, bytes_);
-  ::close(descriptor_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void TemporaryMapping::let_go() {

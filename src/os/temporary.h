@@ -14,7 +14,8 @@ namespace hawthorn::os {
 class TemporaryMapping {
  public:
   // `bytes` (a multiple of 4 KB) of disk space that is there (no store can fail), in the directory
-  // of this descriptor, or, where that is none (-1) or cannot be written, in $TMPDIR or /tmp.
+  // of this descriptor, or, where that is none (-1), cannot be written, or is on a file system that
+  // cannot promise it (mirrored_mapping.h), in $TMPDIR or /tmp; where that cannot either, memory.
   // Errors: kNoSpace; kIoError.
   static Result<std::unique_ptr<TemporaryMapping>> create(int directory, size_t bytes);
   ~TemporaryMapping();

@@ -186,8 +186,8 @@ Status DataFiles::create(uint32_t number, uint64_t bytes_min, uint64_t* bytes) {
     os::MutexLock lock(open_mutex_);
     left_over_.erase(number);
   }
-  auto file =
-      machine_.files->open_file(path, {.create = true, .exclusive = true, .direct = direct_});
+  auto file = machine_.files->open_file(
+      path, {.create = true, .exclusive = true, .direct = direct_, .in_place = true});
   if (!file.ok()) return file.status();
   if (Status status = make(**file, bytes_min, bytes); !status.ok()) {
     file->reset();

@@ -288,7 +288,9 @@ Status Log::State::refused() const {
 }
 
 Status Log::State::fail_to_seal() {
-  return fail(Status(StatusCode::kIoError, "libcrypto could not encrypt a record"));
+  Status why = take_ring_error();
+  if (why.ok()) why = Status(StatusCode::kIoError, "libcrypto could not encrypt a record");
+  return fail(std::move(why));
 }
 
 Status Log::State::failure() const {

@@ -41,6 +41,7 @@ Log::State::State(const LogDirectory& log_directory, const LogOptions& log_optio
       head(log_epoch.start),
       position(log_epoch.start % log_options.ring_bytes),
       boundary(log_epoch.start),
+      in_ring_file(log_epoch.start),
       durable(log_epoch.start),
       drained(log_epoch.start),
       written(log_epoch.start) {}
@@ -63,6 +64,7 @@ Result<std::unique_ptr<Log>> Log::start(const os::Machine& machine, const std::s
   if (!ring.ok()) return ring.status();
   state->ring = std::move(*ring);
   state->ring_data = state->ring->data();
+  state->ring_is_copy = state->ring->is_copy();
   if (Status s = state->segments.start(files.segment_of(epoch.start), files.segment_of(keep));
       !s.ok()) {
     return s;
@@ -125,11 +127,28 @@ uint64_t Log::checksum_for_append(std::span<const std::string_view> payload) con
 // A record becomes valid with the store of its header, which comes last: a process killed at any
 // instruction before leaves bytes whose lsn or checksum is not the right one, and a kill does not
 // undo stores that were made (invariant 1 of log.h; attack 3 cannot happen because records are
-// copied in lsn order under the mutex).
+// copied in lsn order under the mutex). Of a ring that is a copy the file has parts in any order,
+// which the checksums tell apart.
 void Log::State::write_record(RecordHeader& header, char* at) {
   format::seal(header, epoch.salt);
   std::atomic_signal_fence(std::memory_order_release);
   std::memcpy(at, &header, sizeof(header));
+}
+
+// What is not drained and not in the ring's file yet, up to `end`: more than one record where the
+// file had no space for a pad, which segments have soon.
+bool Log::State::write_ring(Lsn end) {
+  const Lsn from = std::max(in_ring_file, drained.load(std::memory_order_relaxed));
+  Status status = ring->write_back(from % options.ring_bytes, end - from);
+  if (!status.ok()) {
+    ring_error = std::move(status);
+    return false;
+  }
+  in_ring_file = end;
+  return true;
+}
+
+void Log::State::advance(const RecordHeader& header) {
   const Lsn start = header.lsn;
   const Lsn end = start + header.length;
   const Lsn block = end / os::kBlockBytes * os::kBlockBytes;
@@ -177,6 +196,12 @@ Lsn Log::State::append(RecordType type, uint32_t operations,
   }
   header.payload_checksum = payload_checksum;
   write_record(header, at);
+  if (ring_is_copy && !write_ring(lsn + length)) [[unlikely]] {
+    // Its lsn is the nonce of what part of the file may have.
+    if (sealer != nullptr) seal_failed.store(true);
+    return 0;
+  }
+  advance(header);
   if (lsn + length >= wake_at) [[unlikely]] {
     wake_at = format::kLsnMax;
     work.signal();
@@ -211,6 +236,9 @@ void Log::State::append_pad(size_t bytes) {
   }
   header.payload_checksum = XXH3_64bits(at + sizeof(RecordHeader), zeros);
   write_record(header, at);
+  // If not now, then with the next record.
+  if (ring_is_copy) static_cast<void>(write_ring(header.lsn + bytes));
+  advance(header);
 }
 
 bool Log::State::fits(uint64_t length) const {
@@ -248,6 +276,13 @@ Log::State::Shortage Log::State::shortage(uint64_t length) {
   return Shortage::kRing;
 }
 
+// Of the last append that found no space in the ring's file; once.
+Status Log::State::take_ring_error() {
+  if (!ring_is_copy) return {};
+  MutexLock lock(append_mutex);
+  return std::exchange(ring_error, Status());
+}
+
 Status Log::State::wait_room(size_t payload_bytes) {
   os::EventSink* const events = directory.machine().events;
   if (events == nullptr || shortage(record_bytes(payload_bytes)) == Shortage::kNone) {
@@ -272,7 +307,7 @@ Status Log::State::find_room(size_t payload_bytes) {
     if (refuses.load()) return refused();
     const Lsn written_before = written.load();
     const Shortage short_of = shortage(length);
-    if (short_of == Shortage::kNone) return Status();
+    if (short_of == Shortage::kNone) return take_ring_error();
     if (short_of == Shortage::kSegments) {
       // Normally the drainer has prepared the segment; here it was not fast enough, or the disk was
       // full. Another error ends the log.

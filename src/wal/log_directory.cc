@@ -130,7 +130,7 @@ Status LogDirectory::create_segment(uint64_t number) const {
   }
   if (!kept) {
     if (Status s = remove(kNewName); !s.ok()) return s;
-    file = open(kNewName, {.create = true});
+    file = open(kNewName, {.create = true, .in_place = true});
     if (!file.ok()) return file.status();
   }
   Status status = (*file)->allocate(0, segment_bytes());

@@ -49,6 +49,9 @@ struct Log::State {
   void append_pad(size_t bytes) REQUIRES(append_mutex);
   bool at_its_end() const REQUIRES(append_mutex);
   void write_record(format::RecordHeader& header, char* at) REQUIRES(append_mutex);
+  bool write_ring(Lsn end) REQUIRES(append_mutex);
+  void advance(const format::RecordHeader& header) REQUIRES(append_mutex);
+  Status take_ring_error() EXCLUDES(append_mutex);
   bool fits(uint64_t length) const REQUIRES(append_mutex);
   void update_limits() REQUIRES(append_mutex);
   // So much in the ring is written without anybody asking.
@@ -120,6 +123,7 @@ struct Log::State {
   std::unique_ptr<RecordSeal> sealer;  // null: the log is not encrypted. Used under append_mutex
   std::unique_ptr<os::MappedFile> ring;
   char* ring_data = nullptr;
+  bool ring_is_copy = false;         // each append is written to the ring's file
   std::atomic<bool> refuses{false};  // appends; every write of the database looks
 
   alignas(64) os::Mutex append_mutex;
@@ -129,6 +133,9 @@ struct Log::State {
   Lsn wake_at GUARDED_BY(append_mutex) = format::kLsnMax;
   // Start of the record that lies across the last block boundary, or that boundary.
   Lsn boundary GUARDED_BY(append_mutex);
+  // Of a copy: what lies below is in the ring's file, or in segments; why the last append is not.
+  Lsn in_ring_file GUARDED_BY(append_mutex);
+  Status ring_error GUARDED_BY(append_mutex);
   std::atomic<Lsn> durable;
   std::atomic<Lsn> reserved{0};
 
