@@ -86,7 +86,7 @@ Status Db::destroy(const std::string& named, const Encryption& encryption) {
                space::is_device_image(name) || db::is_ingest_file(name) ||
                name == db::OutcomeReserve::kName || name == format::kKeyFileName ||
                name == format::kKeyFileNewName || name == db::CountersFile::kName ||
-               name == format::kFollowersName) {
+               name == format::kFollowersName || name == format::kRevocationsName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if (name != db::kLockName) {
       others = true;

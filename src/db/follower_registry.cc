@@ -1,6 +1,7 @@
 #include "db/follower_registry.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <span>
@@ -16,8 +17,8 @@ using format::FollowerSlot;
 using format::FollowerState;
 
 namespace {
-std::string path_of(const std::string& directory) {
-  return directory + "/" + std::string(format::kFollowersName);
+std::string path_of(const std::string& directory, std::string_view name = format::kFollowersName) {
+  return directory + "/" + std::string(name);
 }
 
 template <typename Record>
@@ -25,18 +26,18 @@ std::span<const char> bytes_of(const Record& record) {
   return {reinterpret_cast<const char*>(&record), sizeof(record)};
 }
 
-// Opens the file, whole and of the right size. Null: there was no space to make it so.
-Result<std::unique_ptr<os::File>> open_whole(const os::Machine& machine,
-                                             const std::string& directory) {
-  auto file = machine.files->open_file(path_of(directory), {.create = true, .locks = true});
+// Opens a file, whole and of the right size. Null: there was no space to make it so.
+Result<std::unique_ptr<os::File>> open_whole(os::FileSystem& files, const std::string& path,
+                                             size_t bytes) {
+  auto file = files.open_file(path, {.create = true, .locks = true});
   if (!file.ok()) {
     if (file.status().is(StatusCode::kNoSpace)) return std::unique_ptr<os::File>();
     return file.status();
   }
   const Result<uint64_t> size = (*file)->size();
   if (!size.ok()) return size.status();
-  if (*size < format::kFollowersFileBytes) {
-    const std::string zeros(format::kFollowersFileBytes - *size, '\0');
+  if (*size < bytes) {
+    const std::string zeros(bytes - *size, '\0');
     const Status filled = (*file)->write_at(*size, zeros);
     if (filled.is(StatusCode::kNoSpace)) return std::unique_ptr<os::File>();
     if (!filled.ok()) return filled;
@@ -48,12 +49,16 @@ Result<std::unique_ptr<os::File>> open_whole(const os::Machine& machine,
 // ---- The process that writes
 
 Result<std::unique_ptr<FollowerRegistry>> FollowerRegistry::open(const os::Machine& machine,
+                                                                 os::FileSystem& shared,
                                                                  const std::string& directory,
                                                                  uint64_t salt,
                                                                  uint64_t salt_before) {
-  auto file = open_whole(machine, directory);
+  auto revocations = open_whole(*machine.files, path_of(directory, format::kRevocationsName),
+                                format::kRevocationsFileBytes);
+  if (!revocations.ok()) return revocations.status();
+  auto file = open_whole(shared, path_of(directory), format::kFollowersFileBytes);
   if (!file.ok()) return file.status();
-  if (*file == nullptr) return std::unique_ptr<FollowerRegistry>();
+  if (*file == nullptr || *revocations == nullptr) return std::unique_ptr<FollowerRegistry>();
   FollowersHeader header{};
   header.salt = salt;
   header.salt_before = salt_before;
@@ -61,14 +66,21 @@ Result<std::unique_ptr<FollowerRegistry>> FollowerRegistry::open(const os::Machi
   const Status status = (*file)->write_at(0, bytes_of(header));
   if (status.is(StatusCode::kNoSpace)) return std::unique_ptr<FollowerRegistry>();
   if (!status.ok()) return status;
-  return std::unique_ptr<FollowerRegistry>(new FollowerRegistry(machine, *std::move(file)));
+  return std::unique_ptr<FollowerRegistry>(
+      new FollowerRegistry(machine, *std::move(file), *std::move(revocations)));
 }
 
 Status FollowerRegistry::look(std::vector<Live>* live) {
   live->clear();
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  std::string bytes(format::kFollowersUsedBytes - format::kFollowerSlotsAt, '\0');
+  std::string bytes(format::kFollowersFileBytes - format::kFollowerSlotsAt, '\0');
   if (Status s = file_->read_at(format::kFollowerSlotsAt, bytes); !s.ok()) return s;
+  std::array<uint64_t, format::kFollowerSlots> revoked{};
+  if (Status s =
+          revocations_->read_at(0, {reinterpret_cast<char*>(revoked.data()), sizeof(revoked)});
+      !s.ok()) {
+    return s;
+  }
   for (uint32_t i = 0; i < format::kFollowerSlots; ++i) {
     Live found;
     found.number = i;
@@ -85,9 +97,7 @@ Status FollowerRegistry::look(std::vector<Live>* live) {
       continue;
     }
     if (!lock.is(StatusCode::kBusy)) return lock;
-    const auto revoked =
-        load<uint64_t>(bytes.data() + format::follower_revocation_at(i) - format::kFollowerSlotsAt);
-    found.revoked = found.readable && revoked == found.slot.claim;
+    found.revoked = found.readable && revoked[i] == found.slot.claim;
     live->push_back(found);
   }
   return {};
@@ -142,7 +152,7 @@ size_t FollowerRegistry::revoke(uint64_t batch) {
     if (one.revoked || !one.readable || !below) continue;
     const uint64_t claim = one.slot.claim;
     const Status told =
-        file_->write_at(format::follower_revocation_at(one.number), bytes_of(claim));
+        revocations_->write_at(format::follower_revocation_at(one.number), bytes_of(claim));
     count += told.ok() ? 1 : 0;
   }
   return count;
@@ -197,7 +207,8 @@ Result<std::unique_ptr<FollowerClaim>> FollowerClaim::make(const os::Machine& ma
   if (*size < format::kFollowersFileBytes) {
     return Status(StatusCode::kNotFound, path_of(directory) + " is not complete yet");
   }
-  auto mapped = machine.files->map_shared(path_of(directory), format::kFollowersFileBytes, true);
+  auto mapped = machine.files->map_shared(path_of(directory, format::kRevocationsName),
+                                          format::kRevocationsFileBytes, true);
   if (!mapped.ok()) return mapped.status();
   FollowerSlot slot{};
   do slot.claim = machine.random->next();

@@ -1,5 +1,6 @@
 #pragma once
-// Which other processes read this database (the file `followers`, format/followers_layout.h): the
+// Which other processes read this database (the files `followers` and `revocations`,
+// format/followers_layout.h): the
 // side of the process that writes, and a follower's claim.
 //
 //   follower: claim a slot that pins everything ─fence─> superblock, manifest ──> pin that batch
@@ -32,11 +33,12 @@ namespace hawthorn::db {
 
 class FollowerRegistry {
  public:
-  // Makes the file where there is none, and tells followers that this process heeds them: `salt` is
-  // that of the log epoch which it is about to begin, `salt_before` of the last one that it found.
-  // Null: there is no space for the file, and so nobody can follow. Errors: those of the file
-  // system.
+  // Makes the files where there are none, and tells followers that this process heeds them: `salt`
+  // is that of the log epoch which it is about to begin, `salt_before` of the last one that it
+  // found. What followers write is made by `shared`, which makes files that they may write. Null:
+  // there is no space for the files, and so nobody can follow. Errors: those of the file system.
   static Result<std::unique_ptr<FollowerRegistry>> open(const os::Machine& machine,
+                                                        os::FileSystem& shared,
                                                         const std::string& directory, uint64_t salt,
                                                         uint64_t salt_before);
   // Behind a batch that is durable: up to which batch what was dropped is read by nobody else.
@@ -57,8 +59,9 @@ class FollowerRegistry {
     bool revoked = false;
     format::FollowerSlot slot{};
   };
-  FollowerRegistry(const os::Machine& machine, std::unique_ptr<os::File> file)
-      : machine_(machine), file_(std::move(file)) {}
+  FollowerRegistry(const os::Machine& machine, std::unique_ptr<os::File> file,
+                   std::unique_ptr<os::File> revocations)
+      : machine_(machine), file_(std::move(file)), revocations_(std::move(revocations)) {}
   // Errors: those of reading; then nothing is known of anybody.
   Status look(std::vector<Live>* live) REQUIRES(mutex_);
 
@@ -67,6 +70,7 @@ class FollowerRegistry {
   const os::Machine machine_;
   os::Mutex mutex_;
   const std::unique_ptr<os::File> file_;
+  const std::unique_ptr<os::File> revocations_;
   // When a claim that pins everything was first seen, by the monotonic clock.
   std::map<uint64_t, uint64_t> opening_since_us_ GUARDED_BY(mutex_);
 };
@@ -95,7 +99,7 @@ class FollowerClaim {
                 uint32_t number, const format::FollowerSlot& slot)
       : file_(std::move(file)), mapped_(std::move(mapped)), number_(number), slot_(slot) {}
   const std::unique_ptr<os::File> file_;
-  const std::unique_ptr<os::MappedFile> mapped_;
+  const std::unique_ptr<os::MappedFile> mapped_;  // of the revocations
   const uint32_t number_;
   format::FollowerSlot slot_;
 };

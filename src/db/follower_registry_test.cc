@@ -23,7 +23,7 @@ class FollowerRegistryTest : public ::testing::Test {
     registry_ = open();
   }
   std::unique_ptr<FollowerRegistry> open() {
-    auto registry = FollowerRegistry::open(sim_.machine(), "/db", kSalt, kSaltBefore);
+    auto registry = FollowerRegistry::open(sim_.machine(), disk_, "/db", kSalt, kSaltBefore);
     EXPECT_TRUE(registry.ok()) << registry.status().to_string();
     return registry.ok() ? *std::move(registry) : nullptr;
   }
@@ -156,6 +156,22 @@ TEST_F(FollowerRegistryTest, AnErrorOfTheFilePinsEverything) {
   disk_.fail_path("followers", SimOp::kRead, 1, StatusCode::kIoError);
   EXPECT_EQ(registry_->clear(5), 0U);
   EXPECT_EQ(registry_->clear(5), 5U);
+}
+
+// Other users may do so, and read on.
+TEST_F(FollowerRegistryTest, WhatIsCutOffPinsEverythingAndEndsNobody) {
+  const auto one = claim();
+  ASSERT_TRUE(one->pin(4).ok());
+  auto file = disk_.open_file("/db/followers", {});
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->truncate(0).ok());
+  EXPECT_EQ(registry_->clear(5), 0U);
+  EXPECT_FALSE(one->revoked());
+  EXPECT_FALSE(one->heeded(kSalt).ok());
+  EXPECT_TRUE(FollowerClaim::make(sim_.machine(), "/db").status().is_not_found());
+  registry_.reset();
+  registry_ = open();
+  EXPECT_TRUE(claim()->heeded(kSalt).value());
 }
 
 TEST_F(FollowerRegistryTest, WithoutSpaceNobodyFollows) {

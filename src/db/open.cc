@@ -400,15 +400,14 @@ Status Db::Impl::open_all(Opened* event) {
   // Before the manifest says that this process is there, its followers are told.
   const uint64_t batch = state.last_batch;
   // Who may read must be able to say what is read: that file may be written by the same users.
-  os::Machine shared = machine_;
-  const std::unique_ptr<os::FileSystem> shared_files =
+  const std::unique_ptr<os::FileSystem> shared =
       machine_.files->of_directory(path_, options_.file_mode | (options_.file_mode & 0444) >> 1);
-  if (shared_files != nullptr) {
-    if (Status s = shared_files->hold(); !s.ok()) return s;
-    shared.files = shared_files.get();
+  if (shared != nullptr) {
+    if (Status s = shared->hold(); !s.ok()) return s;
   }
   auto followers = db::FollowerRegistry::open(
-      shared, path_, epoch.salt, state.epochs.size() < 2 ? 0 : state.epochs.rbegin()[1].salt);
+      machine_, shared != nullptr ? *shared : *machine_.files, path_, epoch.salt,
+      state.epochs.size() < 2 ? 0 : state.epochs.rbegin()[1].salt);
   if (!followers.ok()) return followers.status();
   followers_ = std::move(followers).value();
   if (followers_ == nullptr) {

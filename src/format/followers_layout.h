@@ -1,15 +1,18 @@
 #pragma once
 // The file `followers`: which processes read beside the one that writes, and what of the data files
-// they may still read. Pure: no I/O.
+// they may still read; and the file `revocations`, by which that one takes it from them. Pure: no
+// I/O.
 //
-//   | header | slots, each written by its follower | revocations, one for each slot, by the writer
-//   |
+//   followers:    | header | slots, each written by its follower |
+//   revocations:  | one for each slot |
 //
 // Not here: claiming slots, and what the writer makes of them (db/follower_registry.h). Threads:
 // pure.
 //
-// The file is made by who opens the database for writing, and never replaced by another one: who
-// has it open would not know. Nothing of it is synced; behind a crash of the machine nobody reads.
+// Both are made by who opens the database for writing, and never replaced by others: who has them
+// open would not know. Nothing of them is synced; behind a crash of the machine nobody reads.
+// Followers may be of users that are trusted with less, and write `followers`: nobody maps it,
+// since who cuts it off would end whoever does. `revocations` is written by the owner alone.
 //
 // 1. A slot is its follower's as long as that holds the lock of the slot's first byte, which goes
 //    with the process. Without the lock it says nothing any more.
@@ -23,17 +26,17 @@
 namespace hawthorn::format {
 
 inline constexpr std::string_view kFollowersName = "followers";
+inline constexpr std::string_view kRevocationsName = "revocations";
 inline constexpr char kFollowersMagic[] = "HAWTFOLL";  // without the final zero on disk
-inline constexpr uint32_t kFollowersVersion = 1;
+inline constexpr uint32_t kFollowersVersion = 2;
 inline constexpr uint32_t kFollowerSlots = 128;
 inline constexpr uint64_t kFollowerSlotsAt = 4096;
-inline constexpr uint64_t kFollowerRevocationsAt = 12288;
-inline constexpr size_t kFollowersUsedBytes = 16384;
-inline constexpr size_t kFollowersFileBytes = 65536;  // so that it can be mapped; zeros behind
+inline constexpr size_t kFollowersFileBytes = 12288;
+inline constexpr size_t kRevocationsFileBytes = 65536;  // so that it can be mapped; zeros behind
 
 // OFFSET SIZE FIELD
 //      0    8 magic       "HAWTFOLL"
-//      8    4 version     1
+//      8    4 version     2
 //     12    4 slot_count  128
 //     16    8 salt        of the log epoch that the process begins which writes
 //     24    8 salt_before of the last epoch that it found; 0: none
@@ -72,14 +75,12 @@ struct FollowerSlot {
   uint64_t checksum;
 };
 static_assert(sizeof(FollowerSlot) == 64);
-static_assert(kFollowerSlotsAt + kFollowerSlots * sizeof(FollowerSlot) == kFollowerRevocationsAt);
+static_assert(kFollowerSlotsAt + kFollowerSlots * sizeof(FollowerSlot) == kFollowersFileBytes);
 
 inline constexpr uint64_t follower_slot_at(uint32_t slot) {
   return kFollowerSlotsAt + slot * sizeof(FollowerSlot);
 }
-inline constexpr uint64_t follower_revocation_at(uint32_t slot) {
-  return kFollowerRevocationsAt + slot * sizeof(uint64_t);
-}
+inline constexpr uint64_t follower_revocation_at(uint32_t slot) { return slot * sizeof(uint64_t); }
 
 void seal(FollowersHeader& header);
 void seal(FollowerSlot& slot);

@@ -129,7 +129,7 @@ TEST_F(Pinned, more_than_memory_go_to_a_file_without_a_name) {
       const std::string name = entry.path().filename().string();
       const bool known = name.starts_with("data.") || name.starts_with("wal.") ||
                          name.starts_with("manifest.") || name == "superblock" || name == "lock" ||
-                         name == "counters" || name == "followers";
+                         name == "counters" || name == "followers" || name == "revocations";
       if (!known) names.insert(name);
     }
     return names;

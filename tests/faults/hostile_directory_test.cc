@@ -452,7 +452,7 @@ TEST_F(HostileDirectory, numbers_in_names) {
 TEST_F(HostileDirectory, files_that_are_mostly_holes) {
   const TempDirectory directory;
   for (const char* name : {"superblock", "manifest", "data.0", "wal.ring", "wal.0", "counters",
-                           "followers", "lock", "manifest.spare", "data.7"}) {
+                           "followers", "revocations", "lock", "manifest.spare", "data.7"}) {
     const std::string path = directory / name;
     SimDisk disk(1);
     ASSERT_OK(sample(Sample::kPlain).write(*os::real_machine().files, path));

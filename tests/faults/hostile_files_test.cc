@@ -182,7 +182,7 @@ TEST_P(HostileFiles, of_every_name) {
 }
 
 TEST_P(HostileFiles, followed) {
-  for (const char* name : {"superblock", "followers", "wal.ring", "data.0"}) {
+  for (const char* name : {"superblock", "followers", "revocations", "wal.ring", "data.0"}) {
     if (!replace(name)) return;
     const Files before = files_of(outside_);
     FollowerOptions options;
@@ -195,8 +195,9 @@ TEST_P(HostileFiles, followed) {
 }
 
 TEST_P(HostileFiles, of_a_directory_without_a_database) {
-  for (const char* name : {"superblock", "superblock.new", "lock", "counters", "followers",
-                           "manifest.1", "data.0", "data.probe", "wal.ring", "wal.new"}) {
+  for (const char* name :
+       {"superblock", "superblock.new", "lock", "counters", "followers", "revocations",
+        "manifest.1", "data.0", "data.probe", "wal.ring", "wal.new"}) {
     if (!replace(name)) return;
     for (const auto& entry : fs::directory_iterator(directory_ / "db")) {
       if (entry.path().filename() != name) fs::remove_all(entry.path());
