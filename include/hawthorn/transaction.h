@@ -346,4 +346,14 @@ class HAWTHORN_EXPORT Transaction {
   std::unique_ptr<Impl> impl_;
 };
 
+// What calls of this thread ask while they wait for other users of a database: for a row, for the
+// turn of an exclusive transaction, for the end of one, for the next commit of a feed. Where it
+// answers true the call ends as if its time were over: kTimedOut, nothing written and no lock
+// taken, and Feed::next with nothing. A wait without a limit (of a commit, while a transaction is
+// exclusive) ends so, too. Asked about every 20 ms, on this thread, which holds no lock of the
+// engine then; it may call the library, but nothing that the waiting call uses. It must not throw.
+// Not asked: waits for the disk, for memory, and for threads of the database.
+// nullptr: nothing is asked, the default. Lifetime of the context: until it is set anew.
+HAWTHORN_EXPORT void set_interrupt(bool (*interrupted)(void* context), void* context);
+
 }  // namespace hawthorn

@@ -46,6 +46,17 @@ void hand_out_txn(const std::shared_ptr<Db>& db, std::shared_ptr<TxnHeld> outer,
   hand_out(out, std::move(held));
 }
 
+struct Interrupt {
+  hawthorn_interrupt asked = nullptr;
+  void* context = nullptr;
+};
+thread_local Interrupt interrupt;
+
+bool ask_interrupt(void* context) {
+  const auto* const given = static_cast<const Interrupt*>(context);
+  return given->asked(given->context) != 0;
+}
+
 // Functions that only pass on to one of Transaction.
 template <typename Body>
 hawthorn_code on_txn(hawthorn_txn* txn, hawthorn_error** error, Body&& body) {
@@ -76,6 +87,12 @@ using hawthorn::c::need;
 using hawthorn::c::on_txn;
 using hawthorn::c::TxnGiven;
 using hawthorn::c::TxnTree;
+
+void hawthorn_set_interrupt(hawthorn_interrupt interrupted, void* context) {
+  hawthorn::c::interrupt = {interrupted, context};
+  hawthorn::set_interrupt(interrupted != nullptr ? hawthorn::c::ask_interrupt : nullptr,
+                          &hawthorn::c::interrupt);
+}
 
 hawthorn_code hawthorn_txn_begin(hawthorn_db* db, const hawthorn_txn_options* options,
                                  hawthorn_txn** out, hawthorn_error** error) {

@@ -36,6 +36,25 @@ class TxnCTest : public CTest {
   }
 };
 
+TEST_F(TxnCTest, AWaitEndsWhereItIsInterrupted) {
+  open_with_tree();
+  TxnHandle holder = begin_as(HAWTHORN_TXN_PESSIMISTIC, HAWTHORN_ISOLATION_SNAPSHOT);
+  EXPECT_EQ(txn_put(holder, "k", "held"), "OK");
+  hawthorn_txn_options options = HAWTHORN_TXN_OPTIONS_INIT;
+  options.mode = HAWTHORN_TXN_PESSIMISTIC;
+  options.has_lock_timeout = 1;
+  options.lock_timeout_ms = 10'000'000;
+  TxnHandle waiter = begin(&options);
+  int asked = 0;
+  hawthorn_set_interrupt([](void* context) { return ++*static_cast<int*>(context) == 3 ? 7 : 0; },
+                         &asked);
+  EXPECT_TRUE(txn_put(waiter, "k", "x").starts_with("TimedOut"));
+  hawthorn_set_interrupt(nullptr, nullptr);
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(commit(holder), "OK");
+  EXPECT_EQ(get("k"), "held");
+}
+
 TEST_F(TxnCTest, CommitsAllOrNothing) {
   open_with_tree();
   TxnHandle txn = begin();

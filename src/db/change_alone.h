@@ -35,7 +35,7 @@ Result<bool> change_alone(Db& db, const Db::Impl& impl, Durability durability, C
       // Perhaps with what is prepared, which may last.
       wait.once();
       const uint64_t most_us = Db::Impl::timeout_us_of(impl.options_.lock_timeout_ms);
-      if (clock.monotonic_us() - began < most_us) continue;
+      if (clock.monotonic_us() - began < most_us && !os::interrupted()) continue;
     }
     return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
   }

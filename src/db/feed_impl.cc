@@ -340,7 +340,7 @@ Result<FeedCommit*> Feed::Impl::next(uint64_t timeout_ms) {
       return &handle_;
     }
     const uint64_t waited_us = db_->machine_.clock->monotonic_us() - began_us;
-    if (waited_us >= timeout_ms * 1000) return nullptr;
+    if (waited_us >= timeout_ms * 1000 || os::interrupted()) return nullptr;
     const Lsn visible = db_->sequencer_->visible().load(std::memory_order_acquire);
     if (!db_->machine_.background_threads) {
       if (visible < below) return nullptr;

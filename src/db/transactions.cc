@@ -552,4 +552,8 @@ Result<bool> Db::remove_if(const Tree& tree, std::string_view key, std::string_v
                       [&](Transaction& t) { return t.remove_if(tree, key, expected); });
 }
 
+void set_interrupt(bool (*interrupted)(void* context), void* context) {
+  os::set_interrupt(interrupted, context);
+}
+
 }  // namespace hawthorn

@@ -58,6 +58,13 @@ struct Leaving {
 };
 thread_local Leaving leaving;
 
+struct Interrupt {
+  bool (*asked)(void* context) = nullptr;
+  void* context = nullptr;
+  uint64_t asked_us = 0;
+};
+thread_local Interrupt interrupt;
+
 }  // namespace
 
 void install_schedule(Schedule* schedule) {
@@ -123,6 +130,20 @@ void SpinWait::once() {
   nanosleep(&pause, nullptr);
 }
 
+void set_interrupt(bool (*asked)(void* context), void* context) { interrupt = {asked, context, 0}; }
+
+bool interrupted() {
+  if (interrupt.asked == nullptr) return false;
+  const uint64_t now = monotonic_us();
+  if (now - interrupt.asked_us < kInterruptUs) return false;
+  interrupt.asked_us = now;
+  return interrupt.asked(interrupt.context);
+}
+
+uint64_t interrupt_turn_us() {
+  return interrupt.asked != nullptr ? kInterruptUs : 3600 * kUsOfSecond;
+}
+
 void Mutex::lock_slow() {
   const uint32_t spins = this_schedule() == nullptr ? kSpinsMax : 0;
   for (uint32_t spin = 0; spin < spins; ++spin) {
@@ -174,9 +195,11 @@ bool Signal::wait_for(uint64_t timeout_us) {
   const bool forever = timeout_us > kForever - start;
   const uint64_t deadline = forever ? kForever : start + timeout_us;
   word_.compare_exchange_strong(seen, kAwaited, std::memory_order_acquire);
+  const bool asks = !forever && timeout_us >= kInterruptUs && interrupt.asked != nullptr;
   for (uint64_t now = start; word_.load(std::memory_order_acquire) != kSet; now = monotonic_us()) {
-    if (now >= deadline) return false;
-    futex_wait(&word_, kAwaited, forever ? 0 : deadline - now);
+    if (now >= deadline || (asks && interrupted())) return false;
+    const uint64_t left = forever ? 0 : deadline - now;
+    futex_wait(&word_, kAwaited, asks ? std::min(left, kInterruptUs) : left);
   }
   return true;
 }

@@ -23,6 +23,16 @@ void futex_wake(std::atomic<uint32_t>* word, int count);
 // A pause of a spinning thread.
 void cpu_relax();
 
+// What the calling thread's waits for other users of a database ask whether they are to end early,
+// as if their time were over; nullptr: nothing. It is asked without a lock of the engine, and may
+// run user code.
+constexpr uint64_t kInterruptUs = 20'000;
+void set_interrupt(bool (*asked)(void* context), void* context);
+// Asks, unless it was asked within the last kInterruptUs. For loops that wait, between their turns.
+bool interrupted();
+// How long such a turn may be: kInterruptUs where there is something to ask, else an hour.
+uint64_t interrupt_turn_us();
+
 #if defined(HAWTHORN_TEST_POINTS)
 // Where the scheduler of a simulated machine (schedule.h) may let another thread go on.
 void lock_point();
@@ -103,7 +113,8 @@ class Signal {
     // The address alone may still be woken, which is harmless whoever has it by then.
     if (word_.exchange(kSet, std::memory_order_release) == kAwaited) futex_wake(&word_, 1);
   }
-  // False: it was not set for timeout_us. 0 only asks.
+  // False: it was not set for timeout_us, or the wait was interrupted. 0 only asks. A wait of
+  // kForever, or one that is shorter than kInterruptUs, is not interrupted.
   bool wait_for(uint64_t timeout_us);
   void wait() { static_cast<void>(wait_for(kForever)); }
 

@@ -200,7 +200,7 @@ Status Txn::hide_range(tree::TreeState* tree, std::string_view low,
   os::Clock& clock = *services_.store->machine->clock;
   const uint64_t began = clock.monotonic_us();
   while (tree->layers().ranges_to_erase() >= kRangesMax) {
-    if (clock.monotonic_us() - began >= lock_timeout_us_) {
+    if (clock.monotonic_us() - began >= lock_timeout_us_ || os::interrupted()) {
       return Status(StatusCode::kTimedOut, "tree " + std::to_string(tree->id()) + " has " +
                                                std::to_string(kRangesMax) +
                                                " deleted ranges that could not be erased yet");

@@ -128,21 +128,24 @@ Status RowLocks::acquire(HeldLocks& held, TxnId own, uint32_t tree, std::string_
 
 // Counted before it asks whether they are closed, as close() closes before it counts.
 Status RowLocks::enter(uint64_t timeout_us) {
-  for (;;) {
+  for (uint64_t waited_us = 0;;) {
     holders.fetch_add(1, std::memory_order_seq_cst);
     if (closed_.load(std::memory_order_seq_cst) == 0) return {};
     holders.fetch_sub(1, std::memory_order_release);
+    if (waited_us >= timeout_us || os::interrupted()) {
+      return Status(
+          StatusCode::kTimedOut,
+          "no row can be locked while an exclusive transaction or a bulk ingest is at work");
+    }
+    const uint64_t turn_us = std::min(timeout_us - waited_us, os::interrupt_turn_us());
     const MutexLock lock(gate_mutex_);
     ++gate_waiters_;
-    bool waits = true;
-    while (waits && closed_.load(std::memory_order_relaxed) != 0) {
-      waits = timeout_us != 0 && reopened_.wait_for(gate_mutex_, timeout_us);
+    bool in_time = true;
+    while (in_time && closed_.load(std::memory_order_relaxed) != 0) {
+      in_time = reopened_.wait_for(gate_mutex_, turn_us);
     }
     --gate_waiters_;
-    if (waits) continue;
-    return Status(
-        StatusCode::kTimedOut,
-        "no row can be locked while an exclusive transaction or a bulk ingest is at work");
+    if (!in_time) waited_us += turn_us;
   }
 }
 
@@ -151,7 +154,7 @@ Status RowLocks::close(uint64_t timeout_us) {
   constexpr uint64_t kLookAgainUs = 100;
   os::Signal never;
   for (uint64_t waited = 0; holders.load(std::memory_order_seq_cst) != 0; waited += kLookAgainUs) {
-    if (waited >= timeout_us) {
+    if (waited >= timeout_us || os::interrupted()) {
       reopen();
       return Status(StatusCode::kTimedOut,
                     std::to_string(holders.load(std::memory_order_relaxed)) +

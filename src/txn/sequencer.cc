@@ -23,6 +23,11 @@ Status waits_for_itself() {
   return Status(StatusCode::kInvalidArgument,
                 "this thread has an exclusive transaction open, and would wait for it for ever");
 }
+
+Status waits_for_exclusive() {
+  return Status(StatusCode::kTimedOut,
+                "another transaction is exclusive, whose end is to be waited for");
+}
 }  // namespace
 
 void Sequencer::start(wal::Log* log, Lsn visible) {
@@ -163,20 +168,24 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
   }
 }
 
-// False: it would wait for its own thread.
-bool Sequencer::await_exclusive(TxnId id, os::Mutex& log_mutex) {
+Status Sequencer::await_exclusive(TxnId id, os::Mutex& log_mutex) {
   while (exclusive_ != 0 && exclusive_ != id) {
-    if (exclusive_thread_ == this_thread_number()) return false;
+    if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
     ++exclusive_waiters_;
-    exclusive_ended_.wait(log_mutex);
+    const bool in_time = exclusive_ended_.wait_for(log_mutex, os::interrupt_turn_us());
     --exclusive_waiters_;
+    if (in_time) continue;
+    log_mutex.unlock();
+    const bool interrupted = os::interrupted();
+    log_mutex.lock();
+    if (interrupted) return waits_for_exclusive();
   }
-  return true;
+  return {};
 }
 
 Status Sequencer::await_turn(const CommitRequest& request, os::Mutex& log_mutex) {
   if (!request.aside) {
-    return await_exclusive(request.id, log_mutex) ? Status() : waits_for_itself();
+    return await_exclusive(request.id, log_mutex);
   }
   if (exclusive_ == 0 || exclusive_thread_ == this_thread_number()) return {};
   return Status(StatusCode::kBusy, "another thread's transaction is exclusive");
@@ -188,7 +197,7 @@ Status Sequencer::pass_moment(TxnId id, Lsn* lsn) {
   for (;;) {
     {
       os::MutexLock lock(log_->mutex());
-      if (!await_exclusive(id, log_->mutex())) return waits_for_itself();
+      if (Status s = await_exclusive(id, log_->mutex()); !s.ok()) return s;
       *lsn = log_->try_append(format::RecordType::kCommit, 0, nothing, checksum);
       if (*lsn != 0) {
         visible_.store(*lsn, std::memory_order_release);
@@ -293,10 +302,7 @@ Status Sequencer::begin_exclusive(TxnId id, uint64_t timeout_us, Lsn* read_ts) {
     *at = waiter.next;
     if (waiter.is_its_turn) take();
   }
-  if (!waiter.is_its_turn) {
-    return Status(StatusCode::kTimedOut,
-                  "another transaction is exclusive, whose end is to be waited for");
-  }
+  if (!waiter.is_its_turn) return waits_for_exclusive();
   // Who has said that it is this one's turn is about to set it.
   if (!in_time) waiter.turn.wait();
   return {};

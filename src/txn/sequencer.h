@@ -158,7 +158,8 @@ class Sequencer {
 
  private:
   Status conflict();
-  bool await_exclusive(TxnId id, os::Mutex& log_mutex) REQUIRES(log_mutex);
+  // Errors: kInvalidArgument where it would wait for its own thread; kTimedOut: it was interrupted.
+  Status await_exclusive(TxnId id, os::Mutex& log_mutex) REQUIRES(log_mutex);
   Status await_turn(const CommitRequest& request, os::Mutex& log_mutex) REQUIRES(log_mutex);
   // *seen: what its reads were found valid with.
   CommitCheck::Verdict validate_beforehand(CommitCheck& check, Lsn* seen);

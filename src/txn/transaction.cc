@@ -195,7 +195,7 @@ Status Txn::await_end(const tree::TreeState* tree, std::string_view key, uint64_
   for (os::SpinWait wait; status.ok() && *other != 0;) {
     // Who does not wait at all closes no cycle of those who do.
     if (timeout_us != 0) status = services_.row_locks->begin_wait(id_, *other);
-    if (status.ok() && clock.monotonic_us() - began >= timeout_us) {
+    if (status.ok() && (clock.monotonic_us() - began >= timeout_us || os::interrupted())) {
       status = Status(StatusCode::kTimedOut, "transaction " + std::to_string(*other) +
                                                  " has written " + tree::quoted_key(key) +
                                                  " of tree " + std::to_string(tree->id()) +

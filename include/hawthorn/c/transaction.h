@@ -58,6 +58,17 @@ typedef struct hawthorn_txn_options {
 } hawthorn_txn_options;
 #define HAWTHORN_TXN_OPTIONS_INIT {sizeof(hawthorn_txn_options), 0, 0, 0, 0, 0, NULL}
 
+// What calls of this thread ask while they wait for other users of a database: for a row, for the
+// turn of an exclusive transaction, for the end of one, for the next commit of a feed. Where it
+// does not return 0 the call ends as if its time were over: HAWTHORN_TIMED_OUT, nothing written and
+// no lock taken, and hawthorn_feed_next with nothing. A wait without a limit (of a commit, while a
+// transaction is exclusive) ends so, too. Asked about every 20 ms, on this thread, which holds no
+// lock of the library then; it may call the library, but nothing that the waiting call uses.
+// Not asked: waits for the disk, for memory, and for threads of the database.
+// NULL: nothing is asked, the default. Lifetime of the context: until it is set anew.
+typedef int (*hawthorn_interrupt)(void* context);
+HAWTHORN_C_API void hawthorn_set_interrupt(hawthorn_interrupt interrupted, void* context);
+
 // Begins. `options` may be NULL. Errors: HAWTHORN_READ_ONLY; HAWTHORN_BUSY when four million are
 // open; HAWTHORN_TIMED_OUT of exclusive ones.
 HAWTHORN_C_API hawthorn_code hawthorn_txn_begin(hawthorn_db* db,

@@ -49,6 +49,7 @@ pub type FilterCallback = unsafe extern "C" fn(
 ) -> FilterDecision;
 pub type IngestProgress =
     unsafe extern "C" fn(context: *mut c_void, entries_done: u64, entries: u64) -> *mut Error;
+pub type Interrupt = unsafe extern "C" fn(context: *mut c_void) -> c_int;
 pub type KeyCallback = unsafe extern "C" fn(
     context: *mut c_void,
     key_id: *const c_char,

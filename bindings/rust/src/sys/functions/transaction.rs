@@ -21,6 +21,7 @@ extern "C" {
         id_size: usize,
         error: *mut *mut Error,
     ) -> Code;
+    pub fn hawthorn_set_interrupt(interrupted: Option<Interrupt>, context: *mut c_void);
     pub fn hawthorn_txn_abort(txn: *mut Txn, error: *mut *mut Error) -> Code;
     pub fn hawthorn_txn_append(
         txn: *mut Txn,
