@@ -44,7 +44,14 @@ setup(
             library_dirs=library_dirs,
             runtime_library_dirs=library_dirs,
             libraries=["hawthorn"],
-            extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-Wno-missing-field-initializers"],
+            # -fexceptions: pthread_cleanup_push works by unwinding, and without setjmp.
+            extra_compile_args=[
+                "-std=gnu11",
+                "-fexceptions",
+                "-Wall",
+                "-Wextra",
+                "-Wno-missing-field-initializers",
+            ],
             py_limited_api=True,
         )
     ],

@@ -11,12 +11,15 @@
 //   2. Of what one thread at a time may use, `root` (a transaction's, for all that belongs to it)
 //      is `busy` during the call; a second call is refused.
 //   3. Closing a database frees all that was made from it first; `pointer` is NULL from then on.
-
+// Whoever calls Python from a thread that is within the library does so between BEGIN_PYTHON and
+// END_PYTHON alone: at its end the interpreter ends other threads where they take the GIL, and a
+// thread must not end with C++ below it.
 
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <hawthorn/c.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,9 +69,16 @@ int handle_type_create(void);
 
 enum { kHandlesMax = 6, kViewsMax = 8 };
 
+// A callback of the call itself: what it raises is kept and raised again when the call ends.
+typedef struct {
+  PyObject* callable;  // borrowed from the arguments
+  PyObject *type, *value, *traceback;
+} Callback;
+
 typedef struct {
   Handle* handles[kHandlesMax];
   int handle_count;
+  Callback interrupt;  // what a signal's handler has raised while the library waited
   Py_buffer views[kViewsMax];
   int view_count;
   int failed;  // a Python exception is set; what follows does nothing
@@ -95,6 +105,10 @@ int64_t take_signed(Call* call, PyObject* object);
 int take_flag(Call* call, PyObject* object);
 int take_count(Call* call, Py_ssize_t given, Py_ssize_t wanted);
 
+// The call in which this thread is within the library; returns the one around it, for call_leave.
+Call* call_enter(Call* call);
+void call_leave(Call* outer);
+int call_running(void);
 // Gives everything back; raises what the library or an argument has reported. 1: nothing was.
 int call_end(Call* call);
 PyObject* call_none(Call* call);
@@ -104,10 +118,12 @@ PyObject* call_handle(Call* call, Kind kind, void* pointer, Handle* db, Handle* 
 PyObject* call_records(Call* call, hawthorn_records* records);
 
 #define B(bytes) (bytes).data, (bytes).size
+// Signals are answered while the library waits for other users of the database.
 #define RUN(call, expression)                          \
   do {                                                 \
+    Call* const outer_call = call_enter(call);         \
     Py_BEGIN_ALLOW_THREADS(call)->code = (expression); \
-    Py_END_ALLOW_THREADS                               \
+    Py_END_ALLOW_THREADS call_leave(outer_call);       \
   } while (0)
 #define AS(handle, type) ((hawthorn_##type*)(handle)->pointer)
 #define BEGIN(wanted)                         \
@@ -128,16 +144,30 @@ void raise_code(hawthorn_code code, const char* message, size_t size);
 void raise_closed(const char* what);
 PyObject* records_to_list(const hawthorn_records* records);
 
-// Callbacks of the call itself: what they raise is kept and raised again when it ends.
-typedef struct {
-  PyObject* callable;  // borrowed from the arguments
-  PyObject *type, *value, *traceback;
-} Callback;
 void callback_keep(Callback* callback);
 // 1: an exception of the callback was set, in place of the error that the library made of it.
 int callback_raise(Call* call, Callback* callback);
+hawthorn_error* error_of_end(void);
 hawthorn_error* error_of_exception(void);  // of the one that is set, which it clears
-extern int shutting_down;  // the interpreter ends: callbacks must not enter it any more
+
+// Calls Python from within the library, with the GIL; no return in between. When the interpreter
+// ends, threads of Python stay there until the process ends, which is what the interpreter does
+// with them elsewhere; those of the library return the argument from the function.
+#define BEGIN_PYTHON(...)                  \
+  PyGILState_STATE gil_state;              \
+  if (!python_enter()) return __VA_ARGS__; \
+  pthread_cleanup_push(stay, NULL);        \
+  gil_state = PyGILState_Ensure();         \
+  python_entered();
+#define END_PYTHON               \
+  PyGILState_Release(gil_state); \
+  pthread_cleanup_pop(0);
+int python_enter(void);
+void python_entered(void);
+void stay(void* nothing);
+int shutting_down(void);
+PyObject* shut_down(PyObject* module, PyObject* unused);
+int shut_down_prepare(void);
 
 int64_t stream_source(void* context, void* buffer, size_t capacity, hawthorn_error** error);
 hawthorn_error* copy_progress(void* context, uint64_t bytes);

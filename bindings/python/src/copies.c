@@ -112,17 +112,17 @@ static FUNCTION(repository_remove) {
 static hawthorn_error* backup_sink(void* context, const void* data, size_t size) {
   Callback* sink = context;
   hawthorn_error* error = NULL;
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
-  PyObject* result =
-      bytes != NULL ? PyObject_CallFunctionObjArgs(sink->callable, bytes, NULL) : NULL;
+  PyObject *bytes, *result;
+  BEGIN_PYTHON(error_of_end())
+  bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+  result = bytes != NULL ? PyObject_CallFunctionObjArgs(sink->callable, bytes, NULL) : NULL;
   if (result == NULL) {
     callback_keep(sink);
     error = hawthorn_error_create(HAWTHORN_INTERNAL, "the sink has raised", 19);
   }
   Py_XDECREF(result);
   Py_XDECREF(bytes);
-  PyGILState_Release(state);
+  END_PYTHON
   return error;
 }
 
@@ -165,14 +165,14 @@ static FUNCTION(read_backup) {
 // Told on threads of the library. An exception cannot end the check; it is raised behind it.
 static void check_progress(void* context, uint64_t done, uint64_t all) {
   Callback* progress = context;
-  PyGILState_STATE state = PyGILState_Ensure();
+  BEGIN_PYTHON()
   if (progress->type == NULL) {
     PyObject* result = PyObject_CallFunction(progress->callable, "KK", (unsigned long long)done,
                                              (unsigned long long)all);
     if (result == NULL) callback_keep(progress);
     Py_XDECREF(result);
   }
-  PyGILState_Release(state);
+  END_PYTHON
 }
 
 // check(db, skip_values, skip_files, threads, bytes_per_second, errors_max, progress): a list of
@@ -193,8 +193,10 @@ static FUNCTION(check) {
   options.threads = threads > 65 ? 65 : (uint32_t)threads;  // 65 is refused as more would be
   if (args[6] != Py_None) options.progress = check_progress, options.context = &progress;
   RUN(&call, hawthorn_db_check(AS(db, db), &options, &records, &call.error));
-  if (progress.type != NULL) hawthorn_records_free(records);
-  if (callback_raise(&call, &progress)) return NULL;
+  if (callback_raise(&call, &progress)) {
+    hawthorn_records_free(records);
+    return NULL;
+  }
   return call_records(&call, records);
 }
 
@@ -213,8 +215,10 @@ static FUNCTION(repair) {
   if (database != NULL) options.database = AS(database, options);
   if (args[4] != Py_None) options.progress = check_progress, options.context = &progress;
   RUN(&call, hawthorn_repair(source, target, &options, &records, &call.error));
-  if (progress.type != NULL) hawthorn_records_free(records);
-  if (callback_raise(&call, &progress)) return NULL;
+  if (callback_raise(&call, &progress)) {
+    hawthorn_records_free(records);
+    return NULL;
+  }
   return call_records(&call, records);
 }
 

@@ -220,8 +220,9 @@ static hawthorn_error* next_piece(void* context, const void** data, size_t* size
   static const char message[] = "the pieces have ended, or are no bytes";
   Pieces* pieces = context;
   hawthorn_error* error = NULL;
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* given = PyObject_CallNoArgs(pieces->callback.callable);
+  PyObject* given;
+  BEGIN_PYTHON(error_of_end())
+  given = PyObject_CallNoArgs(pieces->callback.callable);
   Py_XDECREF(pieces->piece);
   pieces->piece = given != NULL ? PyBytes_FromObject(given) : NULL;
   Py_XDECREF(given);
@@ -232,7 +233,7 @@ static hawthorn_error* next_piece(void* context, const void** data, size_t* size
     callback_keep(&pieces->callback);
     error = hawthorn_error_create(HAWTHORN_INTERNAL, message, sizeof(message) - 1);
   }
-  PyGILState_Release(state);
+  END_PYTHON
   return error;
 }
 

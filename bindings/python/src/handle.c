@@ -3,7 +3,6 @@
 #include "binding.h"
 
 PyTypeObject* handle_type;
-int shutting_down;
 static PyObject* error_classes;  // a dict from codes; 0: the class of all others
 
 static const char* const kind_names[kKinds] = {
@@ -149,7 +148,8 @@ static void handle_dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   PyObject *exception, *value, *traceback;
   PyErr_Fetch(&exception, &value, &traceback);
-  release_pointer(self);
+  // At the end threads may be within the library for ever: what is left goes with the process.
+  if (!shutting_down()) release_pointer(self);
   if (self->root != self) Py_DECREF((PyObject*)self->root);
   if (self->db != NULL) Py_DECREF((PyObject*)self->db);
   PyErr_Restore(exception, value, traceback);
@@ -407,6 +407,33 @@ int take_flag(Call* call, PyObject* object) {
   return flag > 0;
 }
 
+// ---- Signals while the library waits
+
+static __thread Call* running;
+static __thread int asks;
+
+static int interrupted(void* nothing) {
+  Call* const call = running;
+  (void)nothing;
+  if (call == NULL) return 0;
+  if (call->interrupt.type != NULL) return 1;
+  BEGIN_PYTHON(0)
+  if (PyErr_CheckSignals() != 0) callback_keep(&call->interrupt);
+  END_PYTHON
+  return call->interrupt.type != NULL;
+}
+
+Call* call_enter(Call* call) {
+  Call* const outer = running;
+  running = call;
+  if (!asks) hawthorn_set_interrupt(interrupted, NULL);
+  asks = 1;
+  return outer;
+}
+
+void call_leave(Call* outer) { running = outer; }
+int call_running(void) { return running != NULL; }
+
 // ---- Results
 
 int call_end(Call* call) {
@@ -423,7 +450,12 @@ int call_end(Call* call) {
   call->handle_count = 0;
   for (i = 0; i < call->view_count; ++i) PyBuffer_Release(&call->views[i]);
   call->view_count = 0;
-  if (call->code != HAWTHORN_OK && !call->failed) {
+  if (call->interrupt.type != NULL) {
+    PyErr_Clear();
+    PyErr_Restore(call->interrupt.type, call->interrupt.value, call->interrupt.traceback);
+    call->interrupt.type = NULL;
+    call->failed = 1;
+  } else if (call->code != HAWTHORN_OK && !call->failed) {
     size_t size = 0;
     const char* message = hawthorn_error_message(error, &size);
     raise_code(call->code, message, size);
@@ -461,11 +493,8 @@ PyObject* call_handle(Call* call, Kind kind, void* pointer, Handle* db, Handle* 
 }
 
 PyObject* call_records(Call* call, hawthorn_records* records) {
-  PyObject* list = NULL;
-  if (call_end(call)) {
-    list = records_to_list(records);
-    hawthorn_records_free(records);
-  }
+  PyObject* list = call_end(call) ? records_to_list(records) : NULL;
+  hawthorn_records_free(records);
   return list;
 }
 

@@ -1,5 +1,9 @@
 // The extension module `hawthorn._hawthorn`: its table, lists of fields, and callbacks of one call.
 
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "binding.h"
 
 // ---- Lists of fields: a list of a dict for each row
@@ -58,8 +62,49 @@ int callback_raise(Call* call, Callback* callback) {
   if (callback->type == NULL) return 0;
   call->code = HAWTHORN_OK;  // the error that the library made of it is freed by call_end
   call_end(call);
+  PyErr_Clear();
   PyErr_Restore(callback->type, callback->value, callback->traceback);
   return 1;
+}
+
+// ---- The end of the interpreter
+
+static atomic_int entering;  // threads that ask for the GIL
+static atomic_int ending;
+static pthread_t ender;  // which goes on to run Python
+
+// Forked children have none of these threads.
+static void forget_entering(void) { atomic_store(&entering, 0); }
+
+int shut_down_prepare(void) { return pthread_atfork(NULL, NULL, forget_entering) == 0; }
+
+int shutting_down(void) { return atomic_load(&ending); }
+
+int python_enter(void) {
+  atomic_fetch_add(&entering, 1);
+  if (!atomic_load(&ending) || pthread_equal(pthread_self(), ender)) return 1;
+  atomic_fetch_sub(&entering, 1);
+  // A thread of Python would end where it comes back to it.
+  if (call_running()) stay(NULL);
+  return 0;
+}
+
+void python_entered(void) { atomic_fetch_sub(&entering, 1); }
+
+void stay(void* nothing) {
+  (void)nothing;
+  for (;;) pause();
+}
+
+// Whoever asks for the GIL gets it before the interpreter begins to end; nobody asks from then on.
+PyObject* shut_down(PyObject* module, PyObject* unused) {
+  const struct timespec moment = {0, 100000};
+  (void)module;
+  (void)unused;
+  ender = pthread_self();
+  atomic_store(&ending, 1);
+  Py_BEGIN_ALLOW_THREADS while (atomic_load(&entering) != 0) nanosleep(&moment, NULL);
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
 hawthorn_error* error_of_exception(void) {
@@ -93,6 +138,11 @@ hawthorn_error* error_of_exception(void) {
   return error;
 }
 
+hawthorn_error* error_of_end(void) {
+  static const char message[] = "the interpreter ends";
+  return hawthorn_error_create(HAWTHORN_CLOSED, message, sizeof(message) - 1);
+}
+
 static hawthorn_error* callback_error(Callback* callback) {
   static const char message[] = "a callback has raised an exception";
   callback_keep(callback);
@@ -103,9 +153,10 @@ static hawthorn_error* callback_error(Callback* callback) {
 int64_t stream_source(void* context, void* buffer, size_t capacity, hawthorn_error** error) {
   Callback* callback = context;
   int64_t filled = -1;
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* result = PyObject_CallFunction(callback->callable, "n", (Py_ssize_t)capacity);
+  PyObject* result;
   Py_buffer view;
+  BEGIN_PYTHON((*error = error_of_end(), -1))
+  result = PyObject_CallFunction(callback->callable, "n", (Py_ssize_t)capacity);
   if (result != NULL && PyObject_GetBuffer(result, &view, PyBUF_SIMPLE) == 0) {
     if ((size_t)view.len > capacity) {
       PyErr_SetString(PyExc_ValueError, "a source has given more bytes than it was asked for");
@@ -117,21 +168,21 @@ int64_t stream_source(void* context, void* buffer, size_t capacity, hawthorn_err
   }
   Py_XDECREF(result);
   if (filled < 0) *error = callback_error(callback);
-  PyGILState_Release(state);
+  END_PYTHON
   return filled;
 }
 
 hawthorn_error* copy_progress(void* context, uint64_t bytes) {
   Callback* callback = context;
   hawthorn_error* error = NULL;
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* number = PyLong_FromUnsignedLongLong(bytes);
-  PyObject* result =
-      number != NULL ? PyObject_CallFunctionObjArgs(callback->callable, number, NULL) : NULL;
+  PyObject *number, *result;
+  BEGIN_PYTHON(error_of_end())
+  number = PyLong_FromUnsignedLongLong(bytes);
+  result = number != NULL ? PyObject_CallFunctionObjArgs(callback->callable, number, NULL) : NULL;
   if (result == NULL) error = callback_error(callback);
   Py_XDECREF(result);
   Py_XDECREF(number);
-  PyGILState_Release(state);
+  END_PYTHON
   return error;
 }
 
@@ -167,13 +218,6 @@ static PyObject* limits(PyObject* module, PyObject* unused) {
       (unsigned long long)hawthorn_limit_memory_budget_bytes_min());
 }
 
-static PyObject* shut_down(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
-  shutting_down = 1;
-  Py_RETURN_NONE;
-}
-
 static PyMethodDef module_methods[] = {{"set_errors", set_errors, METH_O, NULL},
                                        {"close", handle_close, METH_O, NULL},
                                        {"is_open", handle_is_open, METH_O, NULL},
@@ -204,7 +248,7 @@ PyMODINIT_FUNC PyInit__hawthorn(void) {
   }
   module = PyModule_Create(&definition);
   if (module == NULL) return NULL;
-  if (!handle_type_create() ||
+  if (!shut_down_prepare() || !handle_type_create() ||
       PyModule_AddObjectRef(module, "Handle", (PyObject*)handle_type) != 0) {
     Py_DECREF(module);
     return NULL;

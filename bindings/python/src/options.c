@@ -62,14 +62,7 @@ static FUNCTION(generate_key) {
   return PyBytes_FromStringAndSize((const char*)key, sizeof(key));
 }
 
-// ---- What a callback does first and last
-
-// 0: the interpreter ends, and nobody may be called any more.
-static int enter_python(PyGILState_STATE* state) {
-  if (shutting_down) return 0;
-  *state = PyGILState_Ensure();
-  return 1;
-}
+// ---- What callbacks share
 
 // For "y#", which makes None of NULL.
 static const char* text(const void* bytes) { return bytes != NULL ? bytes : ""; }
@@ -79,10 +72,9 @@ static PyObject* callable_of(void* context, Py_ssize_t place) {
 }
 
 static void destroy_context(void* context) {
-  PyGILState_STATE state;
-  if (!enter_python(&state)) return;  // what is left goes with the process
+  BEGIN_PYTHON()  // else what is left goes with the process
   Py_DECREF((PyObject*)context);
-  PyGILState_Release(state);
+  END_PYTHON
 }
 
 static void tell_unraisable(PyObject* callable) {
@@ -105,9 +97,8 @@ static int fill(hawthorn_buffer* buffer, PyObject* result, PyObject* callable) {
 // ---- What is told
 
 static void on_log(void* context, hawthorn_log_level level, const char* message, size_t size) {
-  PyGILState_STATE state;
   PyObject *text, *result = NULL;
-  if (!enter_python(&state)) return;
+  BEGIN_PYTHON()
   text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)size, "replace");
   if (text != NULL) {
     result = PyObject_CallFunction(callable_of(context, 0), "iO", (int)level, text);
@@ -115,26 +106,24 @@ static void on_log(void* context, hawthorn_log_level level, const char* message,
   tell_unraisable(callable_of(context, 0));
   Py_XDECREF(result);
   Py_XDECREF(text);
-  PyGILState_Release(state);
+  END_PYTHON
 }
 
 static void on_expiry(void* context, const char* tree, size_t tree_size, const void* key,
                       size_t key_size, const void* value, size_t value_size) {
-  PyGILState_STATE state;
   PyObject* result;
-  if (!enter_python(&state)) return;
+  BEGIN_PYTHON()
   result =
       PyObject_CallFunction(callable_of(context, 0), "y#y#y#", text(tree), (Py_ssize_t)tree_size,
                             text(key), (Py_ssize_t)key_size, text(value), (Py_ssize_t)value_size);
   tell_unraisable(callable_of(context, 0));
   Py_XDECREF(result);
-  PyGILState_Release(state);
+  END_PYTHON
 }
 
 static void on_event(void* context, hawthorn_event event, const hawthorn_records* fields) {
-  PyGILState_STATE state;
   PyObject *list, *result = NULL;
-  if (!enter_python(&state)) return;
+  BEGIN_PYTHON()
   list = records_to_list(fields);
   if (list != NULL) {
     result = PyObject_CallFunction(callable_of(context, 0), "sO", hawthorn_event_name(event),
@@ -143,34 +132,32 @@ static void on_event(void* context, hawthorn_event event, const hawthorn_records
   tell_unraisable(callable_of(context, 0));
   Py_XDECREF(result);
   Py_XDECREF(list);
-  PyGILState_Release(state);
+  END_PYTHON
 }
 
 static hawthorn_error* before_commit(void* context, uint64_t operations,
                                      hawthorn_durability durability) {
-  PyGILState_STATE state;
   PyObject* result;
   hawthorn_error* error = NULL;
-  if (!enter_python(&state)) return NULL;
+  BEGIN_PYTHON(error_of_end())
   result = PyObject_CallFunction(callable_of(context, 0), "KI", (unsigned long long)operations,
                                  (unsigned)durability);
   if (result == NULL) error = error_of_exception();
   Py_XDECREF(result);
-  PyGILState_Release(state);
+  END_PYTHON
   return error;
 }
 
 static void after_commit(void* context, uint64_t operations, hawthorn_durability durability,
                          uint64_t timestamp, hawthorn_code code, const hawthorn_error* outcome) {
-  PyGILState_STATE state;
   PyObject* result;
   (void)outcome;
-  if (!enter_python(&state)) return;
+  BEGIN_PYTHON()
   result = PyObject_CallFunction(callable_of(context, 1), "KIKi", (unsigned long long)operations,
                                  (unsigned)durability, (unsigned long long)timestamp, (int)code);
   tell_unraisable(callable_of(context, 1));
   Py_XDECREF(result);
-  PyGILState_Release(state);
+  END_PYTHON
 }
 
 // ---- What makes, orders and removes
@@ -178,11 +165,10 @@ static void after_commit(void* context, uint64_t operations, hawthorn_durability
 static int merge(void* context, const void* key, size_t key_size, const void* existing,
                  size_t existing_size, const hawthorn_bytes* operands, size_t operand_count,
                  hawthorn_buffer* merged) {
-  PyGILState_STATE state;
   PyObject *list, *result = NULL;
   size_t i;
   int done;
-  if (!enter_python(&state)) return 0;
+  BEGIN_PYTHON(0)
   list = PyList_New((Py_ssize_t)operand_count);
   for (i = 0; list != NULL && i < operand_count; ++i) {
     PyObject* operand = PyBytes_FromStringAndSize(operands[i].data, (Py_ssize_t)operands[i].size);
@@ -195,61 +181,54 @@ static int merge(void* context, const void* key, size_t key_size, const void* ex
   }
   done = fill(merged, result, callable_of(context, 0));
   Py_XDECREF(list);
-  PyGILState_Release(state);
+  END_PYTHON
   return done;
 }
 
 static int combine(void* context, const void* key, size_t key_size, const void* left,
                    size_t left_size, const void* right, size_t right_size,
                    hawthorn_buffer* combined) {
-  PyGILState_STATE state;
   int done;
-  if (!enter_python(&state)) return 0;
+  BEGIN_PYTHON(0)
   done = fill(
       combined,
       PyObject_CallFunction(callable_of(context, 1), "y#y#y#", text(key), (Py_ssize_t)key_size,
                             text(left), (Py_ssize_t)left_size, text(right), (Py_ssize_t)right_size),
       callable_of(context, 1));
-  PyGILState_Release(state);
+  END_PYTHON
   return done;
 }
 
 static int encode(void* context, const void* key, size_t size, hawthorn_buffer* sort_key) {
-  PyGILState_STATE state;
   int done;
-  if (!enter_python(&state)) return 0;
+  BEGIN_PYTHON(0)
   done = fill(sort_key,
               PyObject_CallFunction(callable_of(context, 0), "y#", text(key), (Py_ssize_t)size),
               callable_of(context, 0));
-  PyGILState_Release(state);
+  END_PYTHON
   return done;
 }
 
 static int decode(void* context, const void* sort_key, size_t size, hawthorn_buffer* key) {
-  PyGILState_STATE state;
   int done;
-  if (!enter_python(&state)) return 0;
+  BEGIN_PYTHON(0)
   done = fill(
       key, PyObject_CallFunction(callable_of(context, 1), "y#", text(sort_key), (Py_ssize_t)size),
       callable_of(context, 1));
-  PyGILState_Release(state);
+  END_PYTHON
   return done;
 }
 
 static int compare(void* context, const void* a, size_t a_size, const void* b, size_t b_size) {
-  PyGILState_STATE state;
   PyObject* result;
   long order = 0;
-  if (!enter_python(&state)) {
-    order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-    return order != 0 ? (int)order : (a_size > b_size) - (a_size < b_size);
-  }
+  BEGIN_PYTHON((stay(NULL), 0))  // any answer would be an order that is not the tree's
   result = PyObject_CallFunction(callable_of(context, 0), "y#y#", text(a), (Py_ssize_t)a_size,
                                  text(b), (Py_ssize_t)b_size);
   if (result != NULL) order = PyLong_AsLong(result);
   tell_unraisable(callable_of(context, 0));
   Py_XDECREF(result);
-  PyGILState_Release(state);
+  END_PYTHON
   return (order > 0) - (order < 0);
 }
 
@@ -257,11 +236,10 @@ static int compare(void* context, const void* a, size_t a_size, const void* b, s
 static hawthorn_filter_decision filter(void* context, const void* key, size_t key_size,
                                        const void* value, size_t value_size,
                                        hawthorn_buffer* changed) {
-  PyGILState_STATE state;
-  PyObject* result;
-  PyObject* callable = callable_of(context, 0);
+  PyObject *result, *callable;
   hawthorn_filter_decision decision = HAWTHORN_FILTER_KEEP;
-  if (!enter_python(&state)) return decision;
+  BEGIN_PYTHON(decision)
+  callable = callable_of(context, 0);
   result = PyObject_CallFunction(callable, "y#y#", text(key), (Py_ssize_t)key_size, text(value),
                                  (Py_ssize_t)value_size);
   if (result == Py_False) {
@@ -276,17 +254,16 @@ static hawthorn_filter_decision filter(void* context, const void* key, size_t ke
   }
   tell_unraisable(callable);
   Py_XDECREF(result);
-  PyGILState_Release(state);
+  END_PYTHON
   return decision;
 }
 
 static hawthorn_error* give_key(void* context, const char* key_id, size_t key_id_size,
                                 uint8_t key[32]) {
-  PyGILState_STATE state;
   PyObject *id, *result = NULL;
   hawthorn_error* error = NULL;
   Py_buffer view;
-  if (!enter_python(&state)) return hawthorn_error_create(HAWTHORN_INTERNAL, "it ends", 7);
+  BEGIN_PYTHON(error_of_end())
   id = PyUnicode_DecodeUTF8(key_id, (Py_ssize_t)key_id_size, "surrogateescape");
   if (id != NULL) result = PyObject_CallFunctionObjArgs(callable_of(context, 0), id, NULL);
   if (result != NULL && PyObject_GetBuffer(result, &view, PyBUF_SIMPLE) == 0) {
@@ -300,7 +277,7 @@ static hawthorn_error* give_key(void* context, const char* key_id, size_t key_id
   if (PyErr_Occurred()) error = error_of_exception();
   Py_XDECREF(result);
   Py_XDECREF(id);
-  PyGILState_Release(state);
+  END_PYTHON
   return error;
 }
 
