@@ -107,8 +107,7 @@ napi_value estimate(napi_env env, napi_callback_info info) {
                                     &out->first, &out->second, error);
       },
       [out](napi_env e) {
-        napi_value object = nullptr;
-        napi_create_object(e, &object);
+        napi_value object = new_object(e);
         set(e, object, "entries", number(e, out->first));
         set(e, object, "bytes", number(e, out->second));
         return object;
@@ -376,8 +375,7 @@ napi_value batch_info(napi_env env, napi_callback_info info) {
         return hawthorn_code{HAWTHORN_OK};
       },
       [out](napi_env e) {
-        napi_value object = nullptr;
-        napi_create_object(e, &object);
+        napi_value object = new_object(e);
         set(e, object, "count", number(e, out->first));
         set(e, object, "bytes", number(e, out->second));
         return object;

@@ -222,15 +222,27 @@ struct Env {
 Env* env_of(napi_env env);
 
 napi_value make_error(Env* env, hawthorn_code code, const std::string& message);
+// Whether it did what it was to. What is made below is null where it did not: an array or buffer is
+// too large, or the thread of JavaScript is being ended. Then there is no result: `take_all_done`
+// is false once, and `failure` is the error for it.
+bool did(napi_status status);
+bool take_all_done();
+napi_value failure(Env* env);
 napi_value undefined(napi_env env);
+napi_value null(napi_env env);
 napi_value boolean(napi_env env, bool value);
 napi_value number(napi_env env, uint64_t value);  // BigInt where it is no safe integer
 napi_value big(napi_env env, uint64_t value);     // always BigInt
 napi_value text(napi_env env, const void* data, size_t size);
 napi_value buffer(napi_env env, const void* data, size_t size);
-napi_value int64_array(napi_env env, const int64_t* data, size_t count);
+napi_value new_buffer(napi_env env, size_t size, void** to);
+napi_value new_object(napi_env env);
+napi_value new_array(napi_env env, size_t size);
+napi_value new_typedarray(napi_env env, napi_typedarray_type type, size_t count, size_t element,
+                          void** to);
 napi_value rows(napi_env env, const hawthorn_records* records);
 void set(napi_env env, napi_value object, const char* name, napi_value value);
+void set_at(napi_env env, napi_value list, uint32_t place, napi_value value);
 napi_value wrap(Env* env, HandleRef handle);
 HandleRef new_handle(Env* env, Kind kind, void* ptr, void (*free)(void*), CoreRef core = nullptr,
                      StrandRef strand = nullptr);
@@ -239,7 +251,8 @@ void free_as(void* ptr) {
   Free(static_cast<T>(ptr));
 }
 
-// Owners of objects of the C API.
+// Owners of objects of the C API. What a job makes belongs to one until a handle takes it: jobs are
+// dropped when their thread of JavaScript ends, and then it is freed.
 template <class T, void (*Free)(T*)>
 struct Owned {
   T* ptr = nullptr;

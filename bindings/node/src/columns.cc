@@ -18,19 +18,16 @@ hawthorn_columns ColumnMemory::view() {
 }
 
 napi_value float64_array(napi_env env, const int64_t* data, size_t count) {
-  napi_value memory = nullptr;
-  napi_value value = nullptr;
   void* to = nullptr;
-  napi_create_arraybuffer(env, count * sizeof(double), &to, &memory);
+  napi_value value = new_typedarray(env, napi_float64_array, count, sizeof(double), &to);
+  if (value == nullptr) return value;
   for (size_t i = 0; i < count; ++i) static_cast<double*>(to)[i] = static_cast<double>(data[i]);
-  napi_create_typedarray(env, napi_float64_array, count, memory, 0, &value);
   return value;
 }
 
 // Row counts below zero do not exist: what a row would take tells that none has fit.
 napi_value too_small(napi_env env, const hawthorn_columns& columns) {
-  napi_value object = nullptr;
-  napi_create_object(env, &object);
+  napi_value object = new_object(env);
   set(env, object, "keyBytesNeeded", number(env, columns.key_bytes_needed));
   set(env, object, "valueBytesNeeded", number(env, columns.value_bytes_needed));
   return object;
@@ -42,10 +39,13 @@ napi_value outside(napi_env env, const HandleRef& handle, void* data, size_t siz
                    napi_typedarray_type type, size_t element) {
   napi_value memory = nullptr;
   napi_value array = nullptr;
-  napi_create_external_arraybuffer(
+  auto kept = std::make_unique<HandleRef>(handle);
+  const bool made = did(napi_create_external_arraybuffer(
       env, data, size, [](napi_env, void*, void* hint) { delete static_cast<HandleRef*>(hint); },
-      new HandleRef(handle), &memory);
-  napi_create_typedarray(env, type, size / element, memory, 0, &array);
+      kept.get(), &memory));
+  if (!made) return nullptr;
+  static_cast<void>(kept.release());
+  did(napi_create_typedarray(env, type, size / element, memory, 0, &array));
   return array;
 }
 
@@ -65,8 +65,7 @@ napi_value columns_create(napi_env env, napi_callback_info info) {
   memory->found.resize(rows);
   HandleRef handle = new_handle(args.env(), Kind::kColumns, memory,
                                 [](void* ptr) { delete static_cast<ColumnMemory*>(ptr); });
-  napi_value object = nullptr;
-  napi_create_object(env, &object);
+  napi_value object = new_object(env);
   const size_t offsets = (rows + 1) * sizeof(int64_t);
   set(env, object, "keyBytes",
       outside(env, handle, memory->keys.data(), key_bytes, napi_uint8_array, 1));
@@ -104,11 +103,10 @@ napi_value multi_get(napi_env env, napi_callback_info info) {
                                               error);
       },
       [=](napi_env e) {
-        napi_value list = nullptr;
-        napi_value values = nullptr;
         void* to = nullptr;
-        napi_create_array_with_length(e, 3, &list);
-        napi_create_buffer(e, hawthorn_read_batch_value_bytes(batch->ptr), &to, &values);
+        napi_value list = new_array(e, 3);
+        napi_value values = new_buffer(e, hawthorn_read_batch_value_bytes(batch->ptr), &to);
+        if (values == nullptr) return values;
         std::vector<int64_t> ends(count + 1);
         std::string found(count, '\0');
         size_t end = 0;
@@ -121,9 +119,9 @@ napi_value multi_get(napi_env env, napi_callback_info info) {
           ends[i + 1] = static_cast<int64_t>(end);
         }
         hawthorn_read_batch_release(batch->ptr);
-        napi_set_element(e, list, 0, values);
-        napi_set_element(e, list, 1, float64_array(e, ends.data(), ends.size()));
-        napi_set_element(e, list, 2, buffer(e, found.data(), found.size()));
+        set_at(e, list, 0, values);
+        set_at(e, list, 1, float64_array(e, ends.data(), ends.size()));
+        set_at(e, list, 2, buffer(e, found.data(), found.size()));
         return list;
       });
 }

@@ -115,14 +115,14 @@ napi_value repository_open(napi_env env, napi_callback_info info) {
   Args args(env, info);
   std::string directory = args.string();
   Env* const self = args.env();
-  auto out = std::make_shared<hawthorn_repository*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_repository, hawthorn_repository_free>>();
   return args.submit(
       Lane::kOwn,
       [=](hawthorn_error** error) {
-        return hawthorn_repository_open(directory.c_str(), out.get(), error);
+        return hawthorn_repository_open(directory.c_str(), &out->ptr, error);
       },
       [=](napi_env) {
-        return wrap(self, new_handle(self, Kind::kRepository, *out,
+        return wrap(self, new_handle(self, Kind::kRepository, out->take(),
                                      free_as<hawthorn_repository_free, hawthorn_repository*>));
       });
 }
@@ -215,14 +215,14 @@ napi_value ingest_open(napi_env env, napi_callback_info info) {
   options.sort_memory_bytes = args.u64();
   Env* const self = args.env();
   const CoreRef core = args.core();
-  auto out = std::make_shared<hawthorn_ingest*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_ingest, hawthorn_ingest_free>>();
   return args.submit(
       Lane::kOwn,
       [=](hawthorn_error** error) {
-        return hawthorn_db_ingest(db, tree, &options, out.get(), error);
+        return hawthorn_db_ingest(db, tree, &options, &out->ptr, error);
       },
       [=](napi_env) {
-        return wrap(self, new_handle(self, Kind::kIngest, *out,
+        return wrap(self, new_handle(self, Kind::kIngest, out->take(),
                                      free_as<hawthorn_ingest_free, hawthorn_ingest*>, core,
                                      std::make_shared<Strand>()));
       });

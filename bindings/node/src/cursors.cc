@@ -104,12 +104,11 @@ napi_value move(napi_env env, napi_callback_info info) {
         if (*found == 0) return undefined(e);
         hawthorn_cursor* const cursor = handle->as<CursorState>()->cursor;
         size_t size = 0;
-        napi_value list = nullptr;
-        napi_create_array_with_length(e, 2, &list);
+        napi_value list = new_array(e, 2);
         const void* data = hawthorn_cursor_key(cursor, &size);
-        napi_set_element(e, list, 0, buffer(e, data, size));
+        set_at(e, list, 0, buffer(e, data, size));
         data = hawthorn_cursor_value(cursor, &size);
-        napi_set_element(e, list, 1, buffer(e, data, size));
+        set_at(e, list, 1, buffer(e, data, size));
         return list;
       });
 }
@@ -135,8 +134,7 @@ napi_value entry_info(napi_env env, napi_callback_info info) {
                    : code;
       },
       [=](napi_env e) {
-        napi_value object = nullptr;
-        napi_create_object(e, &object);
+        napi_value object = new_object(e);
         set(e, object, "isSubtree", boolean(e, out->subtree != 0));
         set(e, object, "expiresAt", number(e, out->expires));
         if (count_values) set(e, object, "values", number(e, out->values));
@@ -186,14 +184,12 @@ napi_value next_batch(napi_env env, napi_callback_info info) {
       [=](napi_env e) {
         const size_t count = columns->rows;
         if (count == 0) return undefined(e);
-        napi_value list = nullptr;
-        napi_create_array_with_length(e, 5, &list);
-        napi_set_element(e, list, 0, number(e, count));
-        napi_set_element(e, list, 1, buffer(e, columns->key_bytes, columns->key_offsets[count]));
-        napi_set_element(e, list, 2, float64_array(e, columns->key_offsets, count + 1));
-        napi_set_element(e, list, 3,
-                         buffer(e, columns->value_bytes, columns->value_offsets[count]));
-        napi_set_element(e, list, 4, float64_array(e, columns->value_offsets, count + 1));
+        napi_value list = new_array(e, 5);
+        set_at(e, list, 0, number(e, count));
+        set_at(e, list, 1, buffer(e, columns->key_bytes, columns->key_offsets[count]));
+        set_at(e, list, 2, float64_array(e, columns->key_offsets, count + 1));
+        set_at(e, list, 3, buffer(e, columns->value_bytes, columns->value_offsets[count]));
+        set_at(e, list, 4, float64_array(e, columns->value_offsets, count + 1));
         return list;
       });
 }

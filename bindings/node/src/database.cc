@@ -72,8 +72,7 @@ void on_log(void* context, hawthorn_log_level level, const char* message, size_t
   static_cast<Listener*>(context)->tell(
       [level, words = std::string(message, size)](napi_env env, std::vector<napi_value>& out) {
         static const char* const names[] = {"info", "warning", "error"};
-        napi_value object = nullptr;
-        napi_create_object(env, &object);
+        napi_value object = new_object(env);
         const char* name = names[level <= 2 ? level : 2];
         set(env, object, "level", text(env, name, std::strlen(name)));
         set(env, object, "message", text(env, words.data(), words.size()));
@@ -105,11 +104,9 @@ void on_event(void* context, hawthorn_event event, const hawthorn_records* field
   }
   static_cast<Listener*>(context)->tell(
       [event, kept = std::move(kept)](napi_env env, std::vector<napi_value>& out) {
-        napi_value object = nullptr;
-        napi_create_object(env, &object);
+        napi_value object = new_object(env);
         for (const Fields::One& one : kept.list) {
-          napi_value value = nullptr;
-          napi_get_null(env, &value);
+          napi_value value = null(env);
           if (one.type == HAWTHORN_FIELD_NUMBER) value = number(env, one.number);
           if (one.type == HAWTHORN_FIELD_FLAG) value = boolean(env, one.number != 0);
           if (one.type == HAWTHORN_FIELD_BYTES) {
@@ -130,8 +127,7 @@ void on_expiry(void* context, const char* tree, size_t tree_size, const void* ke
        key = std::string(static_cast<const char*>(key), key_size),
        value = std::string(static_cast<const char*>(value), value_size)](
           napi_env env, std::vector<napi_value>& out) {
-        napi_value object = nullptr;
-        napi_create_object(env, &object);
+        napi_value object = new_object(env);
         set(env, object, "tree", text(env, tree.data(), tree.size()));
         set(env, object, "key", buffer(env, key.data(), key.size()));
         set(env, object, "value", buffer(env, value.data(), value.size()));
@@ -146,8 +142,7 @@ void on_commit(void* context, uint64_t operations, hawthorn_durability durabilit
         static const char* const names[] = {"default", "none", "async", "full"};
         const char* name = names[durability <= 3 ? durability : 0];
         const char* words = hawthorn_code_name(code);
-        napi_value object = nullptr;
-        napi_create_object(env, &object);
+        napi_value object = new_object(env);
         set(env, object, "operations", number(env, operations));
         set(env, object, "durability", text(env, name, std::strlen(name)));
         set(env, object, "timestamp", big(env, timestamp));
@@ -394,16 +389,16 @@ napi_value snapshot(napi_env env, napi_callback_info info) {
   CoreRef core = handle ? handle->core : nullptr;
   Bytes name = args.bytes_or_null();  // none: of now
   Env* const self = args.env();
-  auto out = std::make_shared<hawthorn_snapshot*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_snapshot, hawthorn_snapshot_free>>();
   return args.submit(
       Lane::kRead,
       [=](hawthorn_error** error) {
         return name.there ? hawthorn_db_open_snapshot(core->db, name.data.data(), name.size(),
-                                                      out.get(), error)
-                          : hawthorn_db_snapshot(core->db, out.get(), error);
+                                                      &out->ptr, error)
+                          : hawthorn_db_snapshot(core->db, &out->ptr, error);
       },
       [=](napi_env) {
-        return wrap(self, new_handle(self, Kind::kSnapshot, *out,
+        return wrap(self, new_handle(self, Kind::kSnapshot, out->take(),
                                      free_as<hawthorn_snapshot_free, hawthorn_snapshot*>, core));
       });
 }
@@ -424,8 +419,7 @@ napi_value snapshot_info(napi_env env, napi_callback_info info) {
   Args args(env, info, false);
   const HandleRef handle = args.handle(Kind::kSnapshot);
   if (!args.ok()) return args.refuse();
-  napi_value object = nullptr;
-  napi_create_object(env, &object);
+  napi_value object = new_object(env);
   set(env, object, "timestamp",
       big(env, hawthorn_snapshot_timestamp(handle->as<hawthorn_snapshot>())));
   set(env, object, "nowMs", number(env, hawthorn_snapshot_now_ms(handle->as<hawthorn_snapshot>())));
@@ -434,13 +428,11 @@ napi_value snapshot_info(napi_env env, napi_callback_info info) {
 
 // What the library says of itself.
 napi_value library(napi_env env, napi_callback_info) {
-  napi_value object = nullptr;
-  napi_value names = nullptr;
-  napi_create_object(env, &object);
-  napi_create_array(env, &names);
+  napi_value object = new_object(env);
+  napi_value names = new_array(env, 0);
   for (uint32_t i = 0; hawthorn_options_name(i) != nullptr; ++i) {
     const char* name = hawthorn_options_name(i);
-    napi_set_element(env, names, i, text(env, name, std::strlen(name)));
+    set_at(env, names, i, text(env, name, std::strlen(name)));
   }
   set(env, object, "options", names);
   set(env, object, "version", text(env, hawthorn_version(), std::strlen(hawthorn_version())));

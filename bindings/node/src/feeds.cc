@@ -30,17 +30,17 @@ napi_value feed_open(napi_env env, napi_callback_info info) {
   const uint64_t position = args.u64();
   Env* const self = args.env();
   const CoreRef core = args.core();
-  auto out = std::make_shared<hawthorn_feed*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_feed, hawthorn_feed_free>>();
   return args.submit(
       Lane::kOwn,
       [=](hawthorn_error** error) {
-        return name.there ? hawthorn_feed_open(db, name.data.data(), name.size(), out.get(), error)
-                          : hawthorn_feed_open_at(db, position, out.get(), error);
+        return name.there ? hawthorn_feed_open(db, name.data.data(), name.size(), &out->ptr, error)
+                          : hawthorn_feed_open_at(db, position, &out->ptr, error);
       },
       [=](napi_env) {
-        return wrap(self,
-                    new_handle(self, Kind::kFeed, *out, free_as<hawthorn_feed_free, hawthorn_feed*>,
-                               core, std::make_shared<Strand>()));
+        return wrap(self, new_handle(self, Kind::kFeed, out->take(),
+                                     free_as<hawthorn_feed_free, hawthorn_feed*>, core,
+                                     std::make_shared<Strand>()));
       });
 }
 
@@ -101,8 +101,7 @@ napi_value object_of(napi_env env, const Change& change) {
   static const char* const kinds[] = {"",           "put",         "delete",     "deleteValue",
                                       "merge",      "deleteRange", "createTree", "dropTree",
                                       "renameTree", "cloneTree"};
-  napi_value object = nullptr;
-  napi_create_object(env, &object);
+  napi_value object = new_object(env);
   const uint32_t type = change.c.type;
   const char* kind = type <= HAWTHORN_CHANGE_CLONE_TREE ? kinds[type] : "";
   set(env, object, "type", text(env, kind, std::strlen(kind)));
@@ -147,18 +146,16 @@ napi_value feed_next(napi_env env, napi_callback_info info) {
       },
       [=](napi_env e) {
         if (!out->found) return undefined(e);
-        napi_value object = nullptr;
-        napi_create_object(e, &object);
+        napi_value object = new_object(e);
         set(e, object, "timestamp", big(e, out->timestamp));
         set(e, object, "previous", big(e, out->previous));
-        napi_value list = nullptr;
-        napi_create_array(e, &list);
+        napi_value list = new_array(e, 0);
         uint32_t i = 0;
         for (const Change& change : out->changes) {
-          napi_set_element(e, list, i++, object_of(e, change));
+          set_at(e, list, i++, object_of(e, change));
         }
         for (const std::string& piece : out->pieces) {
-          napi_set_element(e, list, i++, buffer(e, piece.data(), piece.size()));
+          set_at(e, list, i++, buffer(e, piece.data(), piece.size()));
         }
         if (what != 2) set(e, object, what == 0 ? "changes" : "pieces", list);
         return object;
@@ -180,8 +177,7 @@ napi_value feed_info(napi_env env, napi_callback_info info) {
   return args.submit(
       Lane::kRead, [](hawthorn_error**) { return hawthorn_code{HAWTHORN_OK}; },
       [=](napi_env e) {
-        napi_value object = nullptr;
-        napi_create_object(e, &object);
+        napi_value object = new_object(e);
         const char* id = hawthorn_feed_source_id(feed->as<hawthorn_feed>());
         set(e, object, "position", big(e, hawthorn_feed_position(feed->as<hawthorn_feed>())));
         set(e, object, "sourceId", text(e, id ? id : "", id ? std::strlen(id) : 0));
@@ -209,12 +205,12 @@ napi_value replica_open(napi_env env, napi_callback_info info) {
   hawthorn_db* const db = args.db();
   Env* const self = args.env();
   const CoreRef core = args.core();
-  auto out = std::make_shared<hawthorn_replica*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_replica, hawthorn_replica_free>>();
   return args.submit(
       Lane::kOwn,
-      [=](hawthorn_error** error) { return hawthorn_replica_open(db, out.get(), error); },
+      [=](hawthorn_error** error) { return hawthorn_replica_open(db, &out->ptr, error); },
       [=](napi_env) {
-        return wrap(self, new_handle(self, Kind::kReplica, *out,
+        return wrap(self, new_handle(self, Kind::kReplica, out->take(),
                                      free_as<hawthorn_replica_free, hawthorn_replica*>, core,
                                      std::make_shared<Strand>()));
       });
@@ -255,8 +251,7 @@ napi_value replica_info(napi_env env, napi_callback_info info) {
   return args.submit(
       Lane::kRead, [](hawthorn_error**) { return hawthorn_code{HAWTHORN_OK}; },
       [=](napi_env e) {
-        napi_value object = nullptr;
-        napi_create_object(e, &object);
+        napi_value object = new_object(e);
         hawthorn_replica* const of = replica->as<hawthorn_replica>();
         const char* id = hawthorn_replica_source_id(of);
         set(e, object, "position", big(e, hawthorn_replica_position(of)));
@@ -305,7 +300,7 @@ napi_value follower_open(napi_env env, napi_callback_info info) {
   std::string path = args.string();
   OptionList list = take_options(args, env);
   Env* const self = args.env();
-  auto out = std::make_shared<hawthorn_follower*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_follower, hawthorn_follower_free>>();
   return args.submit(
       Lane::kOwn,
       [=](hawthorn_error** error) {
@@ -313,10 +308,10 @@ napi_value follower_open(napi_env env, napi_callback_info info) {
         const hawthorn_code code = fill_options(list, options.ptr, error);
         return code != HAWTHORN_OK
                    ? code
-                   : hawthorn_follower_open(path.c_str(), options.ptr, out.get(), error);
+                   : hawthorn_follower_open(path.c_str(), options.ptr, &out->ptr, error);
       },
       [=](napi_env) {
-        return wrap(self, new_handle(self, Kind::kFollower, *out,
+        return wrap(self, new_handle(self, Kind::kFollower, out->take(),
                                      free_as<hawthorn_follower_free, hawthorn_follower*>));
       });
 }
@@ -336,14 +331,14 @@ napi_value follower_view(napi_env env, napi_callback_info info) {
   const HandleRef follower = args.handle(Kind::kFollower);
   const bool latest = args.flag();
   Env* const self = args.env();
-  auto out = std::make_shared<hawthorn_db*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_db, hawthorn_db_free>>();
   return args.submit(
       Lane::kOwn,
       [=](hawthorn_error** error) {
         const auto call = latest ? hawthorn_follower_latest : hawthorn_follower_view;
-        return call(follower->as<hawthorn_follower>(), out.get(), error);
+        return call(follower->as<hawthorn_follower>(), &out->ptr, error);
       },
-      [=](napi_env) { return wrap_view(self, *out); });
+      [=](napi_env) { return wrap_view(self, out->take()); });
 }
 
 }  // namespace

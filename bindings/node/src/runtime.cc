@@ -58,7 +58,11 @@ Handle::~Handle() {
 
 void Job::execute() {
   hawthorn_error* error = nullptr;
-  code = run(&error);
+  try {
+    code = run(&error);
+  } catch (const std::exception&) {  // buffers that are too large
+    code = HAWTHORN_OUT_OF_MEMORY;
+  }
   if (code != HAWTHORN_OK) {
     size_t size = 0;
     const char* words = hawthorn_error_message(error, &size);
@@ -85,7 +89,11 @@ void Pool::submit(Job* job) {
   wake_.notify_one();
 }
 
+// Waits of the library end when the thread of JavaScript does.
+static int ends(void* env) { return static_cast<Env*>(env)->closing; }
+
 void Pool::loop() {
+  hawthorn_set_interrupt(ends, env_);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     ++idle_;
@@ -137,6 +145,7 @@ void Runner::submit(Job* job) {
 }
 
 void Runner::loop() {
+  hawthorn_set_interrupt(ends, env_);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
@@ -207,8 +216,12 @@ void Env::start(Job* job) {
     return;
   }
   napi_value name = text(env, "hawthorn", 8);
-  napi_create_async_work(env, nullptr, name, execute_work, complete_work, job, &job->work);
-  napi_queue_async_work(env, job->work);
+  if (napi_create_async_work(env, nullptr, name, execute_work, complete_work, job, &job->work) ==
+      napi_ok) {
+    if (napi_queue_async_work(env, job->work) == napi_ok) return;
+    napi_delete_async_work(env, job->work);
+  }
+  drop(job);  // the thread of JavaScript is being ended
 }
 
 // Settles the promise and lets the next job of the strand begin.
@@ -217,9 +230,12 @@ void Env::finish(Job* job) {
   const StrandRef strand = job->strand;
   const napi_deferred deferred = job->deferred;
   napi_value result = nullptr;
-  const bool failed = job->code != HAWTHORN_OK;
+  bool failed = job->code != HAWTHORN_OK;
+  take_all_done();
   if (!failed) {
     result = job->done(env);
+    failed = !take_all_done();
+    if (failed) result = failure(this);
   } else {
     result = hawthorn_node::make_error(this, job->code, job->message);
   }
@@ -406,6 +422,23 @@ napi_value make_error(Env* env, hawthorn_code code, const std::string& message) 
   return result;
 }
 
+// Calls a native function, and throws where it could not make what it returns.
+static napi_value call(napi_env env, napi_callback_info info) {
+  void* function = nullptr;
+  napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &function);
+  take_all_done();
+  napi_value result = nullptr;
+  try {
+    result = reinterpret_cast<napi_callback>(function)(env, info);
+  } catch (const std::exception&) {  // buffers that are too large
+    napi_throw(env, make_error(env_of(env), HAWTHORN_OUT_OF_MEMORY, "there is no memory"));
+    return nullptr;
+  }
+  if (take_all_done()) return result;
+  napi_throw(env, failure(env_of(env)));
+  return nullptr;
+}
+
 static napi_value init(napi_env env, napi_value exports) {
   Env* const self = new Env(env);
   napi_set_instance_data(
@@ -431,9 +464,11 @@ static napi_value init(napi_env env, napi_value exports) {
   add_feeds(all);
   for (const Function& one : all) {
     napi_value function = nullptr;
-    napi_create_function(env, one.first, NAPI_AUTO_LENGTH, one.second, nullptr, &function);
+    did(napi_create_function(env, one.first, NAPI_AUTO_LENGTH, call,
+                             reinterpret_cast<void*>(one.second), &function));
     set(env, exports, one.first, function);
   }
+  if (!take_all_done()) return nullptr;
   return exports;
 }
 

@@ -23,7 +23,7 @@ napi_value begin(napi_env env, napi_callback_info info) {
   options.snapshot = args.snapshot();
   Env* const self = args.env();
   const CoreRef core = args.core();
-  auto out = std::make_shared<hawthorn_txn*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_txn, hawthorn_txn_free>>();
   auto strand = std::make_shared<Strand>();
   if (!args.sync() && args.ok() && options.mode == HAWTHORN_TXN_EXCLUSIVE) {
     strand->runner = std::make_unique<Runner>(self);
@@ -31,8 +31,8 @@ napi_value begin(napi_env env, napi_callback_info info) {
   }
   return args.submit(
       Lane::kRead,  // only exclusive ones wait for others
-      [=](hawthorn_error** error) { return hawthorn_txn_begin(db, &options, out.get(), error); },
-      [=](napi_env) { return wrap_txn(self, *out, core, strand); });
+      [=](hawthorn_error** error) { return hawthorn_txn_begin(db, &options, &out->ptr, error); },
+      [=](napi_env) { return wrap_txn(self, out->take(), core, strand); });
 }
 
 napi_value begin_nested(napi_env env, napi_callback_info info) {
@@ -41,11 +41,11 @@ napi_value begin_nested(napi_env env, napi_callback_info info) {
   Env* const self = args.env();
   const CoreRef core = args.core();
   const StrandRef strand = args.strand();
-  auto out = std::make_shared<hawthorn_txn*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_txn, hawthorn_txn_free>>();
   return args.submit(
       Lane::kRead,
-      [=](hawthorn_error** error) { return hawthorn_txn_begin_nested(at.txn, out.get(), error); },
-      [=](napi_env) { return wrap_txn(self, *out, core, strand); });
+      [=](hawthorn_error** error) { return hawthorn_txn_begin_nested(at.txn, &out->ptr, error); },
+      [=](napi_env) { return wrap_txn(self, out->take(), core, strand); });
 }
 
 napi_value commit(napi_env env, napi_callback_info info) {
@@ -89,10 +89,9 @@ napi_value savepoint(napi_env env, napi_callback_info info) {
         return hawthorn_txn_savepoint(txn->as<hawthorn_txn>(), out.get(), error);
       },
       [out](napi_env e) {
-        napi_value list = nullptr;
-        napi_create_array_with_length(e, 2, &list);
-        napi_set_element(e, list, 0, big(e, out->words[0]));
-        napi_set_element(e, list, 1, big(e, out->words[1]));
+        napi_value list = new_array(e, 2);
+        set_at(e, list, 0, big(e, out->words[0]));
+        set_at(e, list, 1, big(e, out->words[1]));
         return list;
       });
 }

@@ -35,11 +35,11 @@ template <class Run>
 napi_value submit_tree(Args& args, Lane lane, Run run) {
   Env* const self = args.env();
   const CoreRef core = args.core();
-  auto out = std::make_shared<hawthorn_tree*>(nullptr);
+  auto out = std::make_shared<Owned<hawthorn_tree, hawthorn_tree_free>>();
   return args.submit(
-      lane, [=](hawthorn_error** error) mutable { return run(out.get(), error); },
+      lane, [=](hawthorn_error** error) mutable { return run(&out->ptr, error); },
       [=](napi_env) {
-        return wrap(self, new_handle(self, Kind::kTree, *out,
+        return wrap(self, new_handle(self, Kind::kTree, out->take(),
                                      free_as<hawthorn_tree_free, hawthorn_tree*>, core));
       });
 }

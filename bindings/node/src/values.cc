@@ -7,53 +7,90 @@ namespace hawthorn_node {
 static constexpr napi_type_tag kTag = {0x8f2c4be1d0a94c55, 0x9a60d23f7b1e8c07};
 static constexpr uint64_t kSafeMax = (1ull << 53) - 1;
 
+static thread_local bool all_done = true;  // of this thread's JavaScript
+
+bool did(napi_status status) {
+  if (status != napi_ok) all_done = false;
+  return status == napi_ok;
+}
+bool take_all_done() { return std::exchange(all_done, true); }
+
 napi_value undefined(napi_env env) {
   napi_value value = nullptr;
-  napi_get_undefined(env, &value);
+  did(napi_get_undefined(env, &value));
+  return value;
+}
+napi_value null(napi_env env) {
+  napi_value value = nullptr;
+  did(napi_get_null(env, &value));
   return value;
 }
 napi_value boolean(napi_env env, bool truth) {
   napi_value value = nullptr;
-  napi_get_boolean(env, truth, &value);
+  did(napi_get_boolean(env, truth, &value));
   return value;
 }
 napi_value number(napi_env env, uint64_t number) {
   if (number > kSafeMax) return big(env, number);
   napi_value value = nullptr;
-  napi_create_double(env, static_cast<double>(number), &value);
+  did(napi_create_double(env, static_cast<double>(number), &value));
   return value;
 }
 napi_value big(napi_env env, uint64_t number) {
   napi_value value = nullptr;
-  napi_create_bigint_uint64(env, number, &value);
+  did(napi_create_bigint_uint64(env, number, &value));
   return value;
 }
 napi_value text(napi_env env, const void* data, size_t size) {
   napi_value value = nullptr;
-  napi_create_string_utf8(env, static_cast<const char*>(data), size, &value);
+  did(napi_create_string_utf8(env, static_cast<const char*>(data), size, &value));
   return value;
 }
 napi_value buffer(napi_env env, const void* data, size_t size) {
-  napi_value value = nullptr;
-  void* copy = nullptr;
-  if (size == 0) {
-    napi_create_buffer(env, 0, &copy, &value);
-  } else {
-    napi_create_buffer_copy(env, size, data, nullptr, &value);
-  }
+  void* to = nullptr;
+  napi_value value = new_buffer(env, size, &to);
+  if (value != nullptr && size > 0) std::memcpy(to, data, size);
   return value;
 }
-napi_value int64_array(napi_env env, const int64_t* data, size_t count) {
+napi_value new_buffer(napi_env env, size_t size, void** to) {
+  napi_value value = nullptr;
+  return did(napi_create_buffer(env, size, to, &value)) ? value : nullptr;
+}
+napi_value new_object(napi_env env) {
+  napi_value value = nullptr;
+  did(napi_create_object(env, &value));
+  return value;
+}
+napi_value new_array(napi_env env, size_t size) {
+  napi_value value = nullptr;
+  did(napi_create_array_with_length(env, size, &value));
+  return value;
+}
+napi_value new_typedarray(napi_env env, napi_typedarray_type type, size_t count, size_t element,
+                          void** to) {
   napi_value memory = nullptr;
   napi_value value = nullptr;
-  void* to = nullptr;
-  napi_create_arraybuffer(env, count * sizeof(int64_t), &to, &memory);
-  if (to != nullptr && count > 0) std::memcpy(to, data, count * sizeof(int64_t));
-  napi_create_typedarray(env, napi_bigint64_array, count, memory, 0, &value);
-  return value;
+  if (!did(napi_create_arraybuffer(env, count * element, to, &memory))) return nullptr;
+  return did(napi_create_typedarray(env, type, count, memory, 0, &value)) ? value : nullptr;
 }
 void set(napi_env env, napi_value object, const char* name, napi_value value) {
-  napi_set_named_property(env, object, name, value);
+  did(napi_set_named_property(env, object, name, value));
+}
+void set_at(napi_env env, napi_value list, uint32_t place, napi_value value) {
+  did(napi_set_element(env, list, place, value));
+}
+
+napi_value failure(Env* env) {
+  bool pending = false;
+  napi_value thrown = nullptr;
+  if (napi_is_exception_pending(env->env, &pending) == napi_ok && pending) {
+    napi_get_and_clear_last_exception(env->env, &thrown);
+  }
+  napi_value error = make_error(env, HAWTHORN_OUT_OF_MEMORY,
+                                "what is to be returned is larger than an array or Buffer may be, "
+                                "or the thread of JavaScript ends");
+  take_all_done();
+  return error;
 }
 
 // Names as JavaScript writes them: log_bytes_max becomes logBytesMax.
@@ -78,12 +115,10 @@ static bool holds_bytes(const char* name) {
 }
 
 napi_value rows(napi_env env, const hawthorn_records* records) {
-  napi_value list = nullptr;
   const size_t count = hawthorn_records_count(records);
-  napi_create_array_with_length(env, count, &list);
+  napi_value list = new_array(env, count);
   for (size_t row = 0; row < count; ++row) {
-    napi_value object = nullptr;
-    napi_create_object(env, &object);
+    napi_value object = new_object(env);
     const size_t fields = hawthorn_records_field_count(records, row);
     for (size_t i = 0; i < fields; ++i) {
       hawthorn_field field;
@@ -104,11 +139,11 @@ napi_value rows(napi_env env, const hawthorn_records* records) {
                                           : text(env, field.data, field.size);
           break;
         default:
-          napi_get_null(env, &value);
+          value = null(env);
       }
       set(env, object, camel(field.name).c_str(), value);
     }
-    napi_set_element(env, list, static_cast<uint32_t>(row), object);
+    set_at(env, list, static_cast<uint32_t>(row), object);
   }
   return list;
 }
@@ -127,17 +162,20 @@ HandleRef new_handle(Env* env, Kind kind, void* ptr, void (*free)(void*), CoreRe
 }
 
 napi_value wrap(Env* env, HandleRef handle) {
-  napi_value object = nullptr;
-  napi_create_object(env->env, &object);
-  napi_type_tag_object(env->env, object, &kTag);
-  napi_wrap(
-      env->env, object, new HandleRef(std::move(handle)),
-      [](napi_env, void* data, void*) { delete static_cast<HandleRef*>(data); }, nullptr, nullptr);
+  napi_value object = new_object(env->env);
+  auto kept = std::make_unique<HandleRef>(std::move(handle));
+  const bool made = object != nullptr && did(napi_type_tag_object(env->env, object, &kTag)) &&
+                    did(napi_wrap(
+                        env->env, object, kept.get(),
+                        [](napi_env, void* data, void*) { delete static_cast<HandleRef*>(data); },
+                        nullptr, nullptr));
+  if (!made) return nullptr;  // and nobody has it: it is freed
+  static_cast<void>(kept.release());
   return object;
 }
 
 Args::Args(napi_env env, napi_callback_info info, bool has_mode) : napi_(env), env_(env_of(env)) {
-  napi_get_cb_info(env, info, &count_, values_, nullptr, nullptr);
+  if (napi_get_cb_info(env, info, &count_, values_, nullptr, nullptr) != napi_ok) count_ = 0;
   for (size_t i = count_; i < 20; ++i) values_[i] = undefined(env);
   if (has_mode) sync_ = flag();
 }
@@ -379,7 +417,7 @@ napi_value Args::refuse() {
   }
   napi_deferred deferred = nullptr;
   napi_value promise = nullptr;
-  napi_create_promise(napi_, &deferred, &promise);
+  if (!did(napi_create_promise(napi_, &deferred, &promise))) return nullptr;
   napi_reject_deferred(napi_, deferred, error);
   return promise;
 }
@@ -407,7 +445,9 @@ napi_value Args::submit_job(Lane lane, Job* job) {
     const CoreRef core = job->core;
     napi_value result = nullptr;
     if (job->code == HAWTHORN_OK) {
+      take_all_done();
       result = job->done(napi_);
+      if (!take_all_done()) napi_throw(napi_, failure(env_)), result = nullptr;
     } else {
       code_ = job->code;
       message_ = std::move(job->message);
@@ -418,7 +458,11 @@ napi_value Args::submit_job(Lane lane, Job* job) {
     return ok_ ? result : refuse();
   }
   napi_value promise = nullptr;
-  napi_create_promise(napi_, &job->deferred, &promise);
+  if (!did(napi_create_promise(napi_, &job->deferred, &promise))) {
+    if (job->core) job->core->leave();
+    delete job;
+    return nullptr;
+  }
   if (job->strand && job->strand->running) {
     job->strand->waiting.push_back(job);
   } else {
