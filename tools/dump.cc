@@ -73,7 +73,7 @@ class Dumper {
 
   Status dump_tree(const Section& section, uint64_t total) {
     const Tree& tree = section.tree;
-    Cursor cursor = db_.cursor(tree, {.snapshot = &snapshot_});
+    Cursor cursor = db_.cursor(tree, {.snapshot = &snapshot_, .large_as_empty = true});
     for (bool more = cursor.first(); more; more = cursor.next()) {
       Result<bool> hangs = section.options.subtrees ? cursor.is_subtree() : Result<bool>(false);
       if (!hangs.ok()) return hangs.status();

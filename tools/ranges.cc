@@ -90,13 +90,9 @@ Status run_scan(const CommonOptions& common, const ScanCommandOptions& options) 
     const Result<RangeEstimate> estimate = (*db)->estimate(*tree, range->lower, upper);
     if (estimate.ok()) total = std::min(estimate->entries, options.limit);
   }
-  Status status;
   uint64_t left = options.limit;
   for (bool more = options.reverse ? cursor.last() : cursor.first();
        more && left > 0 && printer.ok(); more = options.reverse ? cursor.prev() : cursor.next()) {
-    // A value that is too large to be read as a whole comes as an empty one, with an error.
-    if (cursor.value().empty() && !options.keys_only) status = cursor.status();
-    if (!status.ok()) break;
     printer.print(cursor.key(), cursor.value());
     --left;
     progress->update(options.limit - left, total);
@@ -104,7 +100,7 @@ Status run_scan(const CommonOptions& common, const ScanCommandOptions& options) 
   progress.reset();
   // What was read before an error is printed before the error is.
   Status printed = printer.finish();
-  if (status.ok()) status = cursor.status();
+  Status status = cursor.status();
   return status.ok() ? printed : status;
 }
 

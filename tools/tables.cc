@@ -222,7 +222,8 @@ Status run_export(const CommonOptions& common, const TableOptions& options) {
     Progress progress("exported", Progress::Unit::kEntries,
                       common.show_beside(output->is_terminal()));
     TableWriter writer(*output, *format, form, has->expires);
-    Cursor cursor = (*db)->cursor(*tree, {.lower = range->lower, .upper = range->upper});
+    Cursor cursor = (*db)->cursor(
+        *tree, {.lower = range->lower, .upper = range->upper, .large_as_empty = true});
     Status status =
         export_entries(cursor, writer, *output, has->subtrees, progress, total->entries, &entries);
     if (!status.ok()) return status;

@@ -6,12 +6,13 @@
 //   if (!cursor.status().ok()) ...
 //
 // A cursor of a transaction sees the transaction's own writes, also those made after the cursor was
-// opened. Errors: a move returns false at the end and after an error; status() tells which. A
-// corrupt container gives kCorruption and names its key range. Threads: one object from one thread
-// at a time. An open cursor never blocks writers. Lifetime: key() and value() are valid until the
-// next move of this cursor. Destroy cursors before their Db or Transaction, and before the Snapshot
-// that they read: without it what they show is of no one moment any more. A cursor that is kept
-// open for long keeps old versions alive; stats() names the oldest.
+// opened. Errors: a move returns false at the end and after an error; status() tells which, and an
+// error stays until first, last or a seek. A corrupt container gives kCorruption and names its key
+// range, a value over 64 MB kNotSupported (CursorOptions::large_as_empty). Threads: one object from
+// one thread at a time. An open cursor never blocks writers. Lifetime: key() and value() are valid
+// until the next move of this cursor. Destroy cursors before their Db or Transaction, and before
+// the Snapshot that they read: without it what they show is of no one moment any more. A cursor
+// that is kept open for long keeps old versions alive; stats() names the oldest.
 
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,10 @@ struct CursorOptions {
   std::optional<std::string> upper = {};  // first key that it may not show; default: none
   const Snapshot* snapshot = nullptr;     // default: a snapshot taken when the cursor is opened
   bool key_only = false;                  // value() stays empty, values are not read
+  // A value over 64 MB, which no walk hands out: false ends the walk there with kNotSupported, as
+  // any other error does. true shows its key with an empty value, and status() is kNotSupported
+  // until the next move: for who reads it by parts (Db::read_part) and goes on.
+  bool large_as_empty = false;
 };
 
 class HAWTHORN_EXPORT Cursor {
@@ -84,10 +89,11 @@ class HAWTHORN_EXPORT Cursor {
   // Hands out entries in ascending order, in a fraction of the time that next takes for each: from
   // the one on which the cursor stands, or from behind the last batch, as many as fit `out` or
   // fewer. Returns how many. Afterwards the cursor stands nowhere: what follows is another batch,
-  // or a seek. 0: the end, or an error, which status() tells; kNotSupported for a value over 64 MB,
-  // which the next batch leaves out. Cursors of a transaction that notes what it has read give one
-  // entry at a time. Lifetime: what is handed out, until the next call of this cursor; behind a
-  // batch the cursor holds on to the memory that it reads, so it is not to be kept for long.
+  // or a seek. 0: the end, or an error, which status() tells, and which stays; with large_as_empty
+  // a value over 64 MB gives kNotSupported, and the next batch leaves it out. Cursors of a
+  // transaction that notes what it has read give one entry at a time. Lifetime: what is handed out,
+  // until the next call of this cursor; behind a batch the cursor holds on to the memory that it
+  // reads, so it is not to be kept for long.
   size_t next_batch(std::span<Entry> out);
 
   // When the entry ends, in milliseconds since 1970 (TreeOptions::expires); 0: never.
@@ -109,6 +115,7 @@ class HAWTHORN_EXPORT Cursor {
   bool valid_ = false;
   bool publish(bool found);
   bool publish_shaped();
+  bool publish_empty();
 };
 
 }  // namespace hawthorn

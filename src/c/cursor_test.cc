@@ -272,7 +272,7 @@ TEST_F(CursorCTest, ColumnsOfKeysAlone) {
           hawthorn_cursor_next_columns(c.get(), nullptr, &e));
 }
 
-TEST_F(CursorCTest, AValueThatBatchesCannotShowIsTold) {
+TEST_F(CursorCTest, AValueThatNoWalkShowsEndsIt) {
   open_with_tree();
   put("a", "1");
   put("c", "3");
@@ -293,9 +293,29 @@ TEST_F(CursorCTest, AValueThatBatchesCannotShowIsTold) {
   Columns columns(8, 64, 64);
   C_OK(hawthorn_cursor_next_columns(c.get(), columns.get(), &e));
   EXPECT_EQ(columns.text(), "a=1");
-  C_FAILS("NotSupported", hawthorn_cursor_next_columns(c.get(), columns.get(), &e));
-  C_OK(hawthorn_cursor_next_columns(c.get(), columns.get(), &e));
+  for (int i = 0; i < 3; ++i) {
+    C_FAILS("NotSupported: \"b\"", hawthorn_cursor_next_columns(c.get(), columns.get(), &e));
+  }
+  C_OK(hawthorn_cursor_last(c.get(), &found, &e));
+  C_OK(hawthorn_cursor_prev_columns(c.get(), columns.get(), &e));
   EXPECT_EQ(columns.text(), "c=3");
+  for (int i = 0; i < 3; ++i) {
+    C_FAILS("NotSupported: \"b\"", hawthorn_cursor_prev_columns(c.get(), columns.get(), &e));
+    C_FAILS("NotSupported: \"b\"", hawthorn_cursor_next(c.get(), &found, &e));
+    EXPECT_EQ(found, 0);
+    EXPECT_EQ(hawthorn_cursor_value(c.get(), nullptr), nullptr);
+  }
+  C_OK(hawthorn_cursor_first(c.get(), &found, &e));
+  EXPECT_EQ(found, 1);
+  C_FAILS("NotSupported: \"b\"", hawthorn_cursor_next(c.get(), &found, &e));
+  hawthorn_cursor_options options = HAWTHORN_CURSOR_OPTIONS_INIT;
+  options.keys_only = 1;
+  hawthorn_cursor* made = nullptr;
+  C_OK(hawthorn_db_cursor(db_.get(), tree_.get(), &options, &made, &e));
+  const CursorHandle keys(made);
+  C_OK(hawthorn_cursor_first(keys.get(), &found, &e));
+  C_OK(hawthorn_cursor_next_columns(keys.get(), columns.get(), &e));
+  EXPECT_EQ(columns.text(), "a=,b=,c=");
 }
 
 TEST_F(CursorCTest, ColumnsShowTheTransactionsOwnWrites) {

@@ -41,6 +41,7 @@ class Cursor::Impl : public txn::OpenWalk {
   size_t next_batch(std::span<Entry> out, bool stands);
   const tree::TreeCursor& at() const { return cursor_; }
   const format::TreeShape* shape() const { return tree_->shape(); }
+  bool large_as_empty() const { return large_as_empty_; }
 
   // Where the tree has a shape: moves to what the caller calls keys and values.
   bool seek_shaped(std::string_view key);
@@ -99,6 +100,7 @@ class Cursor::Impl : public txn::OpenWalk {
   const uint64_t now_ms_;
   const bool expires_;
   const bool key_only_;
+  const bool large_as_empty_;
   tree::TreeState* const tree_;
   const std::string lower_;
   const std::optional<std::string> upper_;

@@ -20,6 +20,7 @@ Cursor::Impl::Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tre
       now_ms_(now_ms),
       expires_(db::expires(*state)),
       key_only_(options.key_only),
+      large_as_empty_(options.large_as_empty),
       tree_(state),
       lower_(options.lower.value_or(std::string())),
       upper_(options.upper),
@@ -132,6 +133,7 @@ size_t Cursor::Impl::next_batch(std::span<Entry> out, bool stands) {
 // What was read is a walk from entry to entry (1).
 size_t Cursor::Impl::next_alone(Entry* out, bool stands) {
   if (!stands && !(batching_ && next())) return batching_ = false, 0;
+  if (!status().ok() && !large_as_empty_) return batching_ = false, 0;
   batching_ = true;
   if (shape() != nullptr) return load(&out->key, &out->value) ? 1 : 0;
   *out = {cursor_.key(), cursor_.value()};
@@ -205,11 +207,18 @@ Cursor& Cursor::operator=(Cursor&& other) noexcept {
 bool Cursor::publish(bool found) {
   valid_ = found;
   if (found && impl_->shape() != nullptr) [[unlikely]] {
-    return publish_shaped();
+    return publish_shaped() && (!value_.empty() || publish_empty());
   }
   key_ = found ? impl_->at().key() : std::string_view();
   value_ = found ? impl_->at().value() : std::string_view();
-  return found;
+  return found && (!value_.empty() || publish_empty());
+}
+
+// Empty, or too large to be read: then the error stays, since no move goes on from there.
+bool Cursor::publish_empty() {
+  valid_ = impl_->large_as_empty() || impl_->status().ok();
+  if (!valid_) key_ = {};
+  return valid_;
 }
 
 bool Cursor::first() { return impl_ != nullptr && publish(impl_->first()); }
@@ -233,6 +242,7 @@ size_t Cursor::next_batch(std::span<Entry> out) {
   if (impl_ == nullptr || out.empty()) return 0;
   const bool stands = std::exchange(valid_, false);
   key_ = value_ = {};
+  if (!stands && !impl_->status().ok() && !impl_->large_as_empty()) return 0;
   return impl_->next_batch(out, stands);
 }
 const Status& Cursor::status() const { return impl_ != nullptr ? impl_->status() : error_; }

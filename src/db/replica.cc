@@ -182,6 +182,7 @@ Status Replica::Impl::copy_tree(Db& source, const Snapshot& snapshot, const std:
   if (Status s = give_operators(*from, source, *to); !s.ok()) return s;
   CursorOptions walk;
   walk.snapshot = &snapshot;
+  walk.large_as_empty = true;
   Cursor cursor = source.cursor(*from, walk);
   Result<Transaction> transaction = target_.begin({.isolation = Isolation::kReadCommitted});
   size_t bytes = 0;

@@ -80,7 +80,8 @@ TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {
   const Result<format::LargeValue> value = format::decode_large_value(encoded);
   if (!value.ok()) return failed_read(value.status());
   if (value->size > kLargeValueBytesMax) {
-    status_ = too_large_to_read(value->size);
+    const Status status = too_large_to_read(value->size);
+    status_ = Status(status.code(), quoted_key(key_) + ": " + std::string(status.message()));
     return Step::kTooLarge;
   }
   char* room = value_room(value->size);

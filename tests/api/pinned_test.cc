@@ -216,7 +216,8 @@ TEST_F(Pinned, a_value_that_is_too_large_to_read_is_none) {
     Transaction t = begin({.read_only = true});
     EXPECT_TRUE(t.get_pinned(tree_, "large").status().is(StatusCode::kNotSupported));
     for (const bool own : {false, true}) {
-      Cursor cursor = own ? t.cursor(tree_) : db_->cursor(tree_);
+      const CursorOptions shows_all{.large_as_empty = true};
+      Cursor cursor = own ? t.cursor(tree_, shows_all) : db_->cursor(tree_, shows_all);
       ASSERT_TRUE(cursor.first());
       EXPECT_TRUE(t.pin(cursor).status().is(StatusCode::kNotSupported));
       for (const char* value : {"s", "t"}) {

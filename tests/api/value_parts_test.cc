@@ -268,6 +268,64 @@ TEST_F(ValueParts, as_large_as_they_may_be) {
 
 // ---- Who conflicts
 
+// "key:size ..." of a walk, and the code with which it ends.
+std::string walk(Cursor& cursor, bool forward) {
+  std::string shown;
+  for (bool more = forward ? cursor.first() : cursor.last(); more;
+       more = forward ? cursor.next() : cursor.prev()) {
+    shown += std::string(cursor.key()) + ":" + std::to_string(cursor.value().size()) + " ";
+  }
+  return shown + std::string(status_code_name(cursor.status().code()));
+}
+
+TEST_F(ValueParts, walks_show_the_bytes_or_end_with_an_error_that_stays) {
+  const Tree tree = tree_;
+  ASSERT_OK(db_->put(tree, "a", "1"));
+  ASSERT_OK(db_->resize(tree, "b", 64 * kMB + 1));
+  ASSERT_OK(db_->put(tree, "c", "333"));
+  ASSERT_OK(db_->put(tree, "d", ""));
+  const auto check = [&](Cursor cursor) {
+    EXPECT_EQ(walk(cursor, true), "a:1 NotSupported");
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_FALSE(cursor.next());
+      EXPECT_FALSE(cursor.prev());
+      EXPECT_FALSE(cursor.skip(1));
+      EXPECT_FALSE(cursor.valid());
+      EXPECT_TRUE(cursor.status().is(StatusCode::kNotSupported));
+    }
+    EXPECT_EQ(walk(cursor, false), "d:0 c:3 NotSupported");
+    EXPECT_FALSE(cursor.seek("b"));
+    EXPECT_NE(cursor.status().message().find("\"b"), std::string::npos);
+    EXPECT_TRUE(cursor.seek("c"));
+    ASSERT_TRUE(cursor.first());
+    Entry entries[10];
+    size_t handed_out = 0;
+    while (const size_t count = cursor.next_batch(entries)) handed_out += count;
+    EXPECT_EQ(handed_out, 1u);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(cursor.status().is(StatusCode::kNotSupported));
+      EXPECT_EQ(cursor.next_batch(entries), 0u);
+    }
+  };
+  check(db_->cursor(tree));
+  for (const Isolation isolation : {Isolation::kSnapshot, Isolation::kSerializable}) {
+    Transaction transaction = begin({.isolation = isolation});
+    check(transaction.cursor(tree));
+  }
+  ASSERT_OK(db_->flush());
+  check(db_->cursor(tree));
+  Cursor keys = db_->cursor(tree, {.key_only = true});
+  EXPECT_EQ(walk(keys, true), "a:0 b:0 c:0 d:0 OK");
+  Cursor by_parts = db_->cursor(tree, {.large_as_empty = true});
+  ASSERT_TRUE(by_parts.seek("b"));
+  EXPECT_EQ(by_parts.value(), "");
+  EXPECT_TRUE(by_parts.status().is(StatusCode::kNotSupported));
+  EXPECT_TRUE(by_parts.next());
+  EXPECT_OK(by_parts.status());
+  EXPECT_TRUE(
+      db_->scan(tree, "", std::nullopt, [](auto) { return true; }).is(StatusCode::kNotSupported));
+}
+
 TEST_F(ValueParts, the_first_committer_wins) {
   put("a", value_of(1, 100'000));
   for (const Isolation level :

@@ -202,3 +202,24 @@ test('walks in columns', async (t) => {
   }
   await db.close();
 });
+
+test('a value that no walk shows ends it with an error', async (t) => {
+  const db = await open(t);
+  const tree = await db.tree('t', text);
+  await tree.put('a', '1');
+  await tree.resize('z', (64 << 20) + 1);
+  for (const options of [{}, { reverse: true }]) {
+    await assert.rejects(tree.range(options).toArray(), hawthorn.NotSupportedError);
+    await assert.rejects(tree.values(options).toArray(), hawthorn.NotSupportedError);
+    assert.throws(() => [...tree.rangeSync(options)], hawthorn.NotSupportedError);
+    await assert.rejects(async () => {
+      for await (const columns of tree.columns(options)) assert.equal(columns.rows, 1);
+    }, hawthorn.NotSupportedError);
+  }
+  const cursor = await tree.cursor();
+  await assert.rejects(cursor.last(), hawthorn.NotSupportedError);
+  await assert.rejects(cursor.seek('b'), hawthorn.NotSupportedError);
+  cursor.close();
+  assert.deepEqual(await tree.keys().toArray(), ['a', 'z']);
+  await db.close();
+});

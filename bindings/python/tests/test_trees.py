@@ -234,6 +234,38 @@ class Dicts(DatabaseTest):
 
 
 class Ranges(DatabaseTest):
+    def test_a_value_that_no_walk_shows(self) -> None:
+        """One over 64 MB ends each with an error, and is not shown as empty."""
+        tree = self.db.tree("t")
+        tree[b"a"] = b"1"
+        tree.resize(b"z", (64 << 20) + 1)
+
+        def step_by_step() -> None:
+            cursor = tree.cursor()
+            more = cursor.first()
+            while more:
+                self.assertEqual(cursor.item, (b"a", b"1"))
+                more = cursor.next()
+
+        with self.db.transaction() as txn:
+            ways = [
+                lambda: list(tree.range()),
+                lambda: list(tree.range(reverse=True)),
+                lambda: list(tree.values()),
+                lambda: list(tree.items()),
+                lambda: list(tree.range().columns()),
+                lambda: list(tree.range(reverse=True).columns()),
+                lambda: list(txn[tree].range()),
+                step_by_step,
+                tree.popitem,
+            ]
+            for way in ways:
+                with self.assertRaisesRegex(hawthorn.NotSupportedError, '"z"'):
+                    way()
+        self.assertEqual(list(tree), [b"a", b"z"])
+        self.assertEqual(list(reversed(tree)), [b"z", b"a"])
+        self.assertEqual(tree.size_of(b"z"), (64 << 20) + 1)
+
     def test_against_a_model(self) -> None:
         """Random operations, and ranges with random bounds in both directions."""
         seed = random.randrange(1 << 30)

@@ -6,7 +6,9 @@
 // sees that one's writes, also those made after it was opened, and nothing once it has ended
 // (HAWTHORN_INVALID_ARGUMENT). An open cursor never blocks writers, but keeps old versions.
 // Errors, where none are named: HAWTHORN_CORRUPTION, which names the key range, HAWTHORN_IO_ERROR,
-// HAWTHORN_TOO_OLD (of followers).
+// HAWTHORN_TOO_OLD (of followers); HAWTHORN_NOT_SUPPORTED for a value over 64 MB, which no walk
+// hands out unless it is of keys only; the message names its key. An error stays, and the cursor
+// stands nowhere, until first, last or a seek: hawthorn_db_read_part reads such a value.
 
 #include "hawthorn/c/db.h"
 
@@ -103,8 +105,7 @@ HAWTHORN_C_API hawthorn_code hawthorn_cursor_status(const hawthorn_cursor* curso
 // last batch, as many as fit or fewer; *count becomes how many: 0 at the end, and where the cursor
 // was not moved to an entry before. In a fraction of the time of next, and without copies.
 // Afterwards the cursor stands nowhere: what follows is another batch, or a seek. Lifetime: until
-// the next call for this cursor. Errors: also HAWTHORN_NOT_SUPPORTED for a value over 64 MB, which
-// the next batch leaves out.
+// the next call for this cursor.
 HAWTHORN_C_API hawthorn_code hawthorn_cursor_next_batch(hawthorn_cursor* cursor,
                                                         hawthorn_entry* entries, size_t capacity,
                                                         size_t* count, hawthorn_error** error);

@@ -79,6 +79,7 @@ Result<std::vector<std::string>> MDBX_txn::list_trees() {
 
 hawthorn::Cursor MDBX_txn::open_cursor(const hawthorn::Tree& tree,
                                        hawthorn::CursorOptions options) {
+  options.large_as_empty = true;
   if (!read_only()) return engine.cursor(tree, options);
   options.snapshot = moment.get();
   return db->cursor(tree, options);

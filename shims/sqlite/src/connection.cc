@@ -417,6 +417,7 @@ Status HwConnection::get_large(const Tree& tree, std::string_view key, std::stri
 hawthorn::Cursor HwConnection::open_cursor(const Tree& tree, bool key_only) {
   hawthorn::CursorOptions options;
   options.key_only = key_only;
+  options.large_as_empty = true;
   if (uses_txn()) return txn.cursor(tree, options);
   options.snapshot = &snapshot;
   return database->db().cursor(tree, options);
