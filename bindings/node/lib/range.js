@@ -170,10 +170,8 @@ class Range {
   async #open() {
     const walk = this.#walk;
     if (walk.bytewise) walk.checkOrder(await walk.tree.order(false));
-    const cursor = await native.cursor(false, ...walk.openArguments());
-    if (walk.reverse) await native.move(false, cursor, 1, undefined, undefined, 0, false);
-    else await native.move(false, cursor, 0, undefined, undefined, 0, false);
-    walk.cursor = cursor;
+    walk.cursor = await native.cursor(false, ...walk.openArguments());
+    await native.move(false, walk.cursor, walk.reverse ? 1 : 0, undefined, undefined, 0, false);
   }
 
   return(value) {

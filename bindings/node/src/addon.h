@@ -34,6 +34,7 @@
 namespace hawthorn_node {
 
 struct Env;
+struct Handle;
 struct Job;
 
 enum class Kind : uint32_t {
@@ -61,12 +62,15 @@ struct DbCore {
   size_t active = 0;  // jobs of all environments
   bool closing = false;
   bool closed = false;
+  Env* forced_by = nullptr;                   // what it has made of this database is closed, too
+  std::vector<std::shared_ptr<Handle>> late;  // made by jobs that were under way then
 
   ~DbCore();
   bool enter();
   void leave();
-  // Waits for others, lets go of `held`, then closes. BUSY leaves the database open.
-  hawthorn_code close(bool wait, const std::vector<std::shared_ptr<struct Handle>>& held,
+  // Waits for others, lets go of `held`, to which it adds `late`, then closes. BUSY leaves the
+  // database open.
+  hawthorn_code close(bool wait, std::vector<std::shared_ptr<Handle>>* held,
                       hawthorn_error** error);
 };
 using CoreRef = std::shared_ptr<DbCore>;
@@ -110,6 +114,7 @@ struct Handle : std::enable_shared_from_this<Handle> {
 
   ~Handle();
   void release();  // frees what `ptr` is now, or behind the job that is under way
+  bool is_closed_by_force() const { return kind != Kind::kDatabase && kind != Kind::kTree; }
   template <class T>
   T* as() const {
     return static_cast<T*>(ptr);

@@ -220,19 +220,21 @@ napi_value close(napi_env env, napi_callback_info info) {
   const HandleRef handle = args.handle(Kind::kDatabase);
   const bool force = args.flag();
   const bool sync = args.sync();
-  std::vector<HandleRef> held;
+  auto held = std::make_shared<std::vector<HandleRef>>();  // goes with the job, on this thread
   CoreRef core = handle ? handle->core : nullptr;
   if (args.ok() && force) {
     for (Handle* one : args.env()->handles) {
-      if (one->core != core || one->kind == Kind::kDatabase || one->kind == Kind::kTree) continue;
+      if (one->core != core || !one->is_closed_by_force()) continue;
       one->closed = true;
-      held.push_back(one->shared_from_this());
+      held->push_back(one->shared_from_this());
     }
+    std::lock_guard<std::mutex> lock(core->mutex);
+    core->forced_by = args.env();
   }
   args.no_core();
   return args.submit(
       Lane::kOwn,
-      [core, held, sync](hawthorn_error** error) { return core->close(!sync, held, error); },
+      [core, held, sync](hawthorn_error** error) { return core->close(!sync, held.get(), error); },
       [handle](napi_env e) {
         handle->closed = true;
         return undefined(e);

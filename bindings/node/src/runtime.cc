@@ -19,23 +19,27 @@ void DbCore::leave() {
   left.notify_all();
 }
 
-hawthorn_code DbCore::close(bool wait, const std::vector<HandleRef>& held, hawthorn_error** error) {
+hawthorn_code DbCore::close(bool wait, std::vector<HandleRef>* held, hawthorn_error** error) {
   std::unique_lock<std::mutex> lock(mutex);
   if (closed) return HAWTHORN_OK;
   if (closing || (!wait && active > 0)) {
+    if (!closing) forced_by = nullptr;
     static const char kMessage[] = "the database is being closed, or calls to it are under way";
     *error = hawthorn_error_create(HAWTHORN_BUSY, kMessage, sizeof(kMessage) - 1);
     return HAWTHORN_BUSY;
   }
   closing = true;
   left.wait(lock, [this] { return active == 0; });
+  held->insert(held->end(), late.begin(), late.end());
+  late.clear();
   lock.unlock();
-  for (const HandleRef& handle : held) {
+  for (const HandleRef& handle : *held) {
     if (void* const what = std::exchange(handle->ptr, nullptr)) handle->free(what);
   }
   const hawthorn_code code = hawthorn_db_close(db, error);
   lock.lock();
   closing = false;
+  forced_by = nullptr;
   closed = code != HAWTHORN_BUSY;
   return code;
 }

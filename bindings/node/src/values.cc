@@ -158,6 +158,13 @@ HandleRef new_handle(Env* env, Kind kind, void* ptr, void (*free)(void*), CoreRe
   handle->core = std::move(core);
   handle->strand = std::move(strand);
   env->handles.insert(handle.get());
+  if (handle->core && handle->is_closed_by_force()) {
+    std::lock_guard<std::mutex> lock(handle->core->mutex);
+    if (handle->core->forced_by == env) {
+      handle->closed = true;
+      handle->core->late.push_back(handle);
+    }
+  }
   return handle;
 }
 

@@ -223,6 +223,18 @@ test('threads that end in the middle of calls leave the database usable', async 
   await db.close();
 });
 
+test('closing by force closes what calls under way are making', async (t) => {
+  const db = await open(t);
+  const tree = await db.tree('t', text);
+  const made = [tree.cursor(), db.begin(), db.begin({ mode: 'exclusive' }), tree.cursor()];
+  await db.close({ force: true });
+  for (const one of made) {
+    const object = await one;
+    if (object.commit) await assert.rejects(object.commit(), hawthorn.ClosedError);
+    else await assert.rejects(object.first(), hawthorn.ClosedError);
+  }
+});
+
 test('a process ends by itself when nothing is under way', async (t) => {
   const where = directory(t);
   const code = `const { Database } = require(${packagePath});
