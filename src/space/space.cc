@@ -213,7 +213,10 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
         full = status;
         full_blocks = blocks;
         full_contiguous = contiguous;
-        full_free_bytes = free_bytes.ok() ? *free_bytes : 0;
+        // With more than that free something else is short, such as descriptors, and the next call
+        // tries again.
+        full_free_bytes =
+            free_bytes.ok() ? std::min<uint64_t>(*free_bytes, contiguous * kBlockBytes) : 0;
         full_since_us = now_us;
       }
       return status;
