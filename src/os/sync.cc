@@ -212,28 +212,29 @@ struct Thread::State {
 
 Result<Thread> Thread::start(std::string name, std::function<void()> body, bool background) {
   Thread thread;
-  thread.state_ = std::make_unique<State>();
-  Schedule* const by = this_schedule();
-  thread.state_->schedule = by;
-  void* const scheduled = by == nullptr ? nullptr : by->create(name);
-  thread.state_->scheduled = scheduled;
-  const auto run = [name, body = std::move(body), background, by, scheduled] {
-    if (by != nullptr) {
-      leaving.schedule = by;
-      leaving.thread = scheduled;
-      belongs = true;
-      by->begin(scheduled);
-    }
-    constexpr size_t kNameMax = 15;  // of the kernel
-    pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
-    // On Linux nice values belong to threads; a refusal only costs smoothness.
-    if (background && by == nullptr)
-      setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
-    delay_point(Seam::kOperation);
-    body();
-  };
   try {
+    // Before a schedule knows of the thread: it would wait for it here.
     HAWTHORN_TEST_POINT("thread.start");
+    thread.state_ = std::make_unique<State>();
+    Schedule* const by = this_schedule();
+    thread.state_->schedule = by;
+    void* const scheduled = by == nullptr ? nullptr : by->create(name);
+    thread.state_->scheduled = scheduled;
+    const auto run = [name, body = std::move(body), background, by, scheduled] {
+      if (by != nullptr) {
+        leaving.schedule = by;
+        leaving.thread = scheduled;
+        belongs = true;
+        by->begin(scheduled);
+      }
+      constexpr size_t kNameMax = 15;  // of the kernel
+      pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
+      // On Linux nice values belong to threads; a refusal only costs smoothness.
+      if (background && by == nullptr)
+        setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
+      delay_point(Seam::kOperation);
+      body();
+    };
     thread.state_->thread = std::thread(run);
   } catch (const std::system_error& refused) {
     return Status(StatusCode::kIoError,
