@@ -1,5 +1,3 @@
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -204,7 +202,7 @@ class SimMappedFile : public os::MappedFile {
     os::MutexLock lock(state_->mutex);
     if (!state_->stopped) state_->gather_stores(*node_);
     --node_->handles;
-    munmap(data_, 2 * memory_->size());
+    os::unmap_mirrored(data_, memory_->size());
   }
 
   char* data() override { return data_; }
@@ -243,7 +241,7 @@ std::unique_ptr<os::MappedFile> make_sim_mapped_file(std::shared_ptr<SimDisk::St
                                                      std::shared_ptr<SimNode> node,
                                                      std::shared_ptr<SimMemory> memory,
                                                      std::string path, bool read_only) {
-  char* const data = memory->map_twice(read_only);
+  char* const data = memory->map(read_only);
   if (data == nullptr) return nullptr;
   ++node->handles;
   return std::make_unique<SimMappedFile>(std::move(state), std::move(node), std::move(memory),

@@ -67,21 +67,6 @@ SimMemory::~SimMemory() {
   close(fd_);
 }
 
-char* SimMemory::map_twice(bool read_only) {
-  void* const reserved =
-      mmap(nullptr, 2 * size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) return nullptr;
-  char* const base = static_cast<char*>(reserved);
-  const int protection = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-  for (char* half : {base, base + size_}) {
-    if (mmap(half, size_, protection, MAP_SHARED | MAP_FIXED, fd_, 0) == MAP_FAILED) {
-      munmap(base, 2 * size_);
-      return nullptr;
-    }
-  }
-  return base;
-}
-
 Status SimDisk::State::begin(SimOp op, const std::string& path) {
   if (stopped) return Status(StatusCode::kIoError, path + ": the simulated disk has stopped");
   if (uint64_t* const counter = counter_of(counters, op); counter != nullptr) ++*counter;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "os/mirrored_mapping.h"
 #include "os/sync.h"
 #include "testing/sim_disk.h"
 #include "testing/sim_image.h"
@@ -28,8 +29,8 @@ class SimMemory {
 
   char* data() { return data_; }
   size_t size() const { return size_; }
-  // Maps it twice in a row; nullptr when the system refuses.
-  char* map_twice(bool read_only);
+  // Twice in a row; nullptr when the system refuses. os::unmap_mirrored takes it back.
+  char* map(bool read_only) { return os::map_mirrored(fd_, size_, read_only); }
 
  private:
   SimMemory(int fd, char* data, size_t size) : fd_(fd), data_(data), size_(size) {}
