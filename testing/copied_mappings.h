@@ -7,16 +7,15 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "os/file.h"
 #include "os/mirrored_mapping.h"
+#include "testing/forwarded_files.h"
 
 namespace hawthorn::testing {
 
-class CopiedMappings final : public os::FileSystem {
+class CopiedMappings final : public ForwardedFiles {
  public:
-  explicit CopiedMappings(os::FileSystem& files) : files_(files) {}
+  using ForwardedFiles::ForwardedFiles;
 
   Result<std::unique_ptr<os::MappedFile>> map_shared(const std::string& path, size_t size,
                                                      bool read_only) override {
@@ -27,31 +26,6 @@ class CopiedMappings final : public os::FileSystem {
     if (!file.ok()) return file.status();
     return os::make_mapped_copy(*std::move(file), size);
   }
-  Result<std::unique_ptr<os::File>> open_file(const std::string& path,
-                                              os::OpenFlags flags) override {
-    return files_.open_file(path, flags);
-  }
-  Result<bool> exists(const std::string& path) override { return files_.exists(path); }
-  Status make_directory(const std::string& path) override { return files_.make_directory(path); }
-  Status remove_directory(const std::string& path) override {
-    return files_.remove_directory(path);
-  }
-  Result<std::vector<std::string>> list(const std::string& directory) override {
-    return files_.list(directory);
-  }
-  Status rename(const std::string& from, const std::string& to) override {
-    return files_.rename(from, to);
-  }
-  Status remove(const std::string& path) override { return files_.remove(path); }
-  Status sync_directory(const std::string& directory) override {
-    return files_.sync_directory(directory);
-  }
-  Result<uint64_t> free_bytes(const std::string& directory) override {
-    return files_.free_bytes(directory);
-  }
-
- private:
-  os::FileSystem& files_;
 };
 
 }  // namespace hawthorn::testing

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "os/file.h"
+#include "testing/forwarded_files.h"
 
 namespace hawthorn::testing {
 
@@ -67,29 +68,22 @@ class FileWatcher {
   virtual void after(FileCall& call, const Status& status) = 0;
 };
 
-class WatchedFiles : public os::FileSystem {
+class WatchedFiles : public ForwardedFiles {
  public:
-  WatchedFiles(os::FileSystem& files, FileWatcher& watcher) : files_(files), watcher_(watcher) {}
+  WatchedFiles(os::FileSystem& files, FileWatcher& watcher)
+      : ForwardedFiles(files), watcher_(watcher) {}
 
   Result<std::unique_ptr<os::File>> open_file(const std::string& path,
                                               os::OpenFlags flags) override;
   Result<std::unique_ptr<os::MappedFile>> map_shared(const std::string& path, size_t size,
                                                      bool read_only) override;
-  Result<bool> exists(const std::string& path) override { return files_.exists(path); }
   Status make_directory(const std::string& path) override;
   Status remove_directory(const std::string& path) override;
-  Result<std::vector<std::string>> list(const std::string& directory) override {
-    return files_.list(directory);
-  }
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Status sync_directory(const std::string& directory) override;
-  Result<uint64_t> free_bytes(const std::string& directory) override {
-    return files_.free_bytes(directory);
-  }
 
  private:
-  os::FileSystem& files_;
   FileWatcher& watcher_;
   std::atomic<uint64_t> last_file_{0};
 };

@@ -14,6 +14,7 @@
 #include "hawthorn/encryption.h"
 #include "os/file.h"
 #include "os/sync.h"
+#include "testing/forwarded_files.h"
 
 namespace hawthorn::tests {
 
@@ -87,16 +88,16 @@ class WatchedFile : public os::File {
 };
 
 // A file system of which each write is looked at, and mapped files when somebody asks.
-class WatchedFiles : public os::FileSystem {
+class WatchedFiles : public testing::ForwardedFiles {
  public:
   WatchedFiles(os::FileSystem* files, Sightings* sightings)
-      : files_(files), sightings_(sightings) {}
+      : ForwardedFiles(*files), sightings_(sightings) {}
   // All that the files of a directory hold.
   void look_at_all(const std::string& directory) {
-    const auto names = files_->list(directory);
+    const auto names = files_.list(directory);
     if (!names.ok()) return;
     for (const std::string& name : *names) {
-      auto file = files_->open_file(directory + "/" + name, {.read_only = true});
+      auto file = files_.open_file(directory + "/" + name, {.read_only = true});
       if (!file.ok()) continue;
       std::string bytes(*(*file)->size(), '\0');
       if ((*file)->read_at(0, bytes).ok()) sightings_->look(directory + "/" + name, bytes);
@@ -105,35 +106,12 @@ class WatchedFiles : public os::FileSystem {
   }
   Result<std::unique_ptr<os::File>> open_file(const std::string& path,
                                               os::OpenFlags flags) override {
-    auto file = files_->open_file(path, flags);
+    auto file = files_.open_file(path, flags);
     if (!file.ok()) return file.status();
     return std::unique_ptr<os::File>(std::make_unique<WatchedFile>(std::move(*file), sightings_));
   }
-  Result<std::unique_ptr<os::MappedFile>> map_shared(const std::string& path, size_t size,
-                                                     bool read_only) override {
-    return files_->map_shared(path, size, read_only);
-  }
-  Result<bool> exists(const std::string& path) override { return files_->exists(path); }
-  Status make_directory(const std::string& path) override { return files_->make_directory(path); }
-  Status remove_directory(const std::string& path) override {
-    return files_->remove_directory(path);
-  }
-  Result<std::vector<std::string>> list(const std::string& directory) override {
-    return files_->list(directory);
-  }
-  Status rename(const std::string& from, const std::string& to) override {
-    return files_->rename(from, to);
-  }
-  Status remove(const std::string& path) override { return files_->remove(path); }
-  Status sync_directory(const std::string& directory) override {
-    return files_->sync_directory(directory);
-  }
-  Result<uint64_t> free_bytes(const std::string& directory) override {
-    return files_->free_bytes(directory);
-  }
 
  private:
-  os::FileSystem* const files_;
   Sightings* const sightings_;
 };
 
