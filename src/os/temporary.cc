@@ -57,20 +57,18 @@ Status failed(const char* what, int error) {
 Result<std::unique_ptr<TemporaryMapping>> TemporaryMapping::create(int directory, size_t bytes) {
   int descriptor = directory < 0 ? -1 : open_safe(directory);
   if (descriptor < 0) descriptor = open_safe_elsewhere();
-  int error = 0;
-  do {
-    if (descriptor >= 0) error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
-  } while (error == EINTR);
+  const bool in_memory = descriptor < 0;
+  int error = in_memory ? 0 : EINTR;
+  while (error == EINTR) error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
   if (error != 0) {
     ::close(descriptor);
     return failed("fallocate", error);
   }
-  const int in_memory = descriptor < 0 ? MAP_ANONYMOUS : 0;
-  void* const data =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | in_memory, descriptor, 0);
+  void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | (in_memory ? MAP_ANONYMOUS : 0), descriptor, 0);
   if (data == MAP_FAILED) {
     error = errno;
-    if (descriptor >= 0) ::close(descriptor);
+    if (!in_memory) ::close(descriptor);
     return failed("mmap", error);
   }
   return std::unique_ptr<TemporaryMapping>(
