@@ -10,7 +10,9 @@ namespace hawthorn::testing {
 namespace {
 
 os::Thread start(std::string name, std::function<void()> body) {
-  return os::Thread::start(std::move(name), std::move(body)).value();
+  os::Thread thread;
+  EXPECT_TRUE(thread.start(std::move(name), std::move(body)).ok());
+  return thread;
 }
 
 void never(const std::string& why) {

@@ -45,9 +45,10 @@ class Checker {
     std::vector<os::Thread> threads;
     threads.reserve(others);
     for (uint32_t i = 0; i < others; ++i) {
-      Result<os::Thread> thread = os::Thread::start("hw-check", [this] { check_containers(); });
-      if (!thread.ok()) break;  // this thread and those before it do all
-      threads.push_back(*std::move(thread));
+      os::Thread thread;
+      // This thread and those before it do all.
+      if (!thread.start("hw-check", [this] { check_containers(); }).ok()) break;
+      threads.push_back(std::move(thread));
     }
     check_containers();
     for (os::Thread& thread : threads) thread.join();

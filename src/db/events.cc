@@ -64,9 +64,7 @@ Events::Events(Listeners listeners, std::function<void(LogLevel, std::string_vie
 Events::~Events() { stop(); }
 
 Status Events::start() {
-  Result<os::Thread> thread = os::Thread::start("hw-events", [this] { run(); }, true);
-  if (thread.ok()) thread_ = *std::move(thread);
-  return thread.status();
+  return thread_.start("hw-events", [this] { run(); }, true);
 }
 
 void Events::post(os::Event event) {

@@ -99,8 +99,7 @@ void ExpiryJob::begin_thread() {
     return;
   }
   // Where the system has none to give the next call tries again.
-  Result<os::Thread> thread = os::Thread::start("hw-expiry", [this] { run(); }, true);
-  if (thread.ok()) thread_ = *std::move(thread);
+  static_cast<void>(thread_.start("hw-expiry", [this] { run(); }, true).ok());
 }
 
 void ExpiryJob::stop() {

@@ -31,9 +31,7 @@ Status FilterJob::start() {
     stopping_ = false;
   }
   if (!db_->machine_.background_threads) return {};
-  Result<os::Thread> thread = os::Thread::start("hw-filter", [this] { run(); }, true);
-  if (thread.ok()) thread_ = *std::move(thread);
-  return thread.status();
+  return thread_.start("hw-filter", [this] { run(); }, true);
 }
 
 void FilterJob::stop() {

@@ -48,8 +48,7 @@ void LayerMerger::try_again() {
 void LayerMerger::begin_thread() {
   // Few programs have such transactions.
   if (!started_ || stopping_ || !told_ || thread_.joinable()) return;
-  Result<os::Thread> thread = os::Thread::start("hw-layers", [this] { run(); }, true);
-  if (thread.ok()) thread_ = *std::move(thread);
+  static_cast<void>(thread_.start("hw-layers", [this] { run(); }, true).ok());
 }
 
 void LayerMerger::wake_if_due() {

@@ -50,9 +50,7 @@ Status Publisher::start(Manifest* manifest, wal::Log* log) {
   manifest_ = manifest;
   log_ = log;
   if (!machine_.background_threads) return {};
-  Result<os::Thread> thread = os::Thread::start("hw-publish", [this] { run(); }, true);
-  if (thread.ok()) thread_ = *std::move(thread);
-  return thread.status();
+  return thread_.start("hw-publish", [this] { run(); }, true);
 }
 
 void Publisher::heed_followers(FollowerRegistry* followers, uint64_t batch) {

@@ -192,17 +192,14 @@ Status Scheduler::start() {
   started_.store(true, std::memory_order_release);
   charge_overhead();
   if (!machine_.background_threads) return {};
-  Result<os::Thread> thread = os::Thread::start("hw-flush", [this] { run(); }, true);
-  if (!thread.ok()) return thread.status();
-  thread_ = *std::move(thread);
-  Result<os::Thread> toucher = os::Thread::start("hw-touch", [this] { run_toucher(); });
-  if (!toucher.ok()) return toucher.status();
-  toucher_ = *std::move(toucher);
+  if (Status s = thread_.start("hw-flush", [this] { run(); }, true); !s.ok()) return s;
+  if (Status s = toucher_.start("hw-touch", [this] { run_toucher(); }); !s.ok()) return s;
   if (budget_.load(std::memory_order_relaxed) < kHelpersBudgetMin) return {};
   for (uint32_t i = 0; i < kHelpers; ++i) {
-    Result<os::Thread> helper = os::Thread::start("hw-flush-read", [this] { run_helper(); }, true);
-    if (!helper.ok()) break;  // flushes are slower without them
-    helpers_.push_back(*std::move(helper));
+    os::Thread helper;
+    // Flushes are slower without them.
+    if (!helper.start("hw-flush-read", [this] { run_helper(); }, true).ok()) break;
+    helpers_.push_back(std::move(helper));
   }
   return {};
 }

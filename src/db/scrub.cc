@@ -21,9 +21,7 @@ Scrub::Scrub(Db::Impl* db, uint64_t bytes_per_second)
 Status Scrub::start() {
   stopping_.store(false, std::memory_order_release);
   if (!db_->machine_.background_threads || thread_.joinable()) return {};
-  Result<os::Thread> thread = os::Thread::start("hw-scrub", [this] { run(); }, true);
-  if (thread.ok()) thread_ = *std::move(thread);
-  return thread.status();
+  return thread_.start("hw-scrub", [this] { run(); }, true);
 }
 
 void Scrub::stop() {

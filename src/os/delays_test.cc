@@ -107,7 +107,11 @@ TEST_F(Delays, stand_at_locks_waits_wakes_threads_clocks_and_test_points) {
   EXPECT_TRUE(is_delayed([&] { changed.notify_one(); }));
   EXPECT_TRUE(is_delayed([&] { futex_wait(&word, 0, 0); }));
   EXPECT_TRUE(is_delayed([&] { futex_wake(&word, 1); }));
-  EXPECT_TRUE(is_delayed([&] { Thread::start("delayed", [] {}).value().join(); }));
+  EXPECT_TRUE(is_delayed([] {
+    Thread thread;
+    ASSERT_TRUE(thread.start("delayed", [] {}).ok());
+    thread.join();
+  }));
   EXPECT_TRUE(is_delayed([&] { clock.monotonic_us(); }));
   EXPECT_TRUE(is_delayed([&] { clock.wall_us(); }));
   EXPECT_TRUE(is_delayed([] { HAWTHORN_TEST_POINT("test:delayed"); }));

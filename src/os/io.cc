@@ -99,10 +99,10 @@ class PoolIo : public Io {
   // Fewer are slower, and none will do.
   void start_threads() REQUIRES(mutex_) {
     while (threads_.size() < wanted_) {
-      Result<Thread> thread =
-          Thread::start("hawthorn-io-" + std::to_string(threads_.size()), [this] { serve(); });
-      if (!thread.ok()) return;
-      threads_.push_back(*std::move(thread));
+      Thread thread;
+      const std::string name = "hawthorn-io-" + std::to_string(threads_.size());
+      if (!thread.start(name, [this] { serve(); }).ok()) return;
+      threads_.push_back(std::move(thread));
     }
   }
 

@@ -210,16 +210,16 @@ struct Thread::State {
   void* scheduled = nullptr;  // what it is to it
 };
 
-Result<Thread> Thread::start(std::string name, std::function<void()> body, bool background) {
-  Thread thread;
+Status Thread::start(std::string name, std::function<void()> body, bool background) {
+  HAWTHORN_ASSERT(!joinable());
   try {
     // Before a schedule knows of the thread: it would wait for it here.
     HAWTHORN_TEST_POINT("thread.start");
-    thread.state_ = std::make_unique<State>();
+    auto state = std::make_unique<State>();
     Schedule* const by = this_schedule();
-    thread.state_->schedule = by;
+    state->schedule = by;
     void* const scheduled = by == nullptr ? nullptr : by->create(name);
-    thread.state_->scheduled = scheduled;
+    state->scheduled = scheduled;
     const auto run = [name, body = std::move(body), background, by, scheduled] {
       if (by != nullptr) {
         leaving.schedule = by;
@@ -235,13 +235,14 @@ Result<Thread> Thread::start(std::string name, std::function<void()> body, bool 
       delay_point(Seam::kOperation);
       body();
     };
-    thread.state_->thread = std::thread(run);
+    state->thread = std::thread(run);
+    state_ = std::move(state);
   } catch (const std::system_error& refused) {
     return Status(StatusCode::kIoError,
                   "the thread " + name + " could not be started: " + refused.code().message());
   }
   delay_point(Seam::kOperation);
-  return thread;
+  return {};
 }
 
 Thread::Thread() noexcept = default;

@@ -129,10 +129,10 @@ class Signal {
 class Thread {
  public:
   Thread() noexcept;
-  // `background` lowers its priority (nice 5) where the system allows it. Errors: kIoError with the
-  // name and the system's reason, such as a limit on threads; then nothing has run.
-  static Result<Thread> start(std::string name, std::function<void()> body,
-                              bool background = false);
+  // Of one that is not joinable. `background` lowers its priority (nice 5) where the system allows
+  // it. Errors: kIoError with the name and the system's reason, such as a limit on threads; then
+  // nothing has run.
+  Status start(std::string name, std::function<void()> body, bool background = false);
   ~Thread();
   Thread(Thread&&) noexcept;
   Thread& operator=(Thread&&) noexcept;

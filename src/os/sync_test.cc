@@ -186,14 +186,15 @@ TEST(ThreadTest, RunsNamedAndJoins) {
   std::string name(16, '\0');
   int nice = 0;
   {
-    Thread thread = Thread::start(
-                        "hawthorn-long-name",
-                        [&] {
-                          pthread_getname_np(pthread_self(), name.data(), name.size());
-                          nice = getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
-                        },
-                        true)
-                        .value();
+    Thread thread;
+    const Status started = thread.start(
+        "hawthorn-long-name",
+        [&] {
+          pthread_getname_np(pthread_self(), name.data(), name.size());
+          nice = getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
+        },
+        true);
+    EXPECT_TRUE(started.ok());
     EXPECT_TRUE(thread.joinable());
     Thread moved = std::move(thread);
     EXPECT_FALSE(thread.joinable());  // NOLINT(bugprone-use-after-move)
@@ -214,7 +215,7 @@ TEST(ThreadTest, SaysThatThereIsNone) {
       _exit(1);
     }
     bool ran = false;
-    const Status status = Thread::start("some-thread", [&] { ran = true; }).status();
+    const Status status = Thread().start("some-thread", [&] { ran = true; });
     const bool said = status.is(StatusCode::kIoError) &&
                       status.message() ==
                           "the thread some-thread could not be started: Resource temporarily "

@@ -81,9 +81,8 @@ Result<std::unique_ptr<Log>> Log::start(const os::Machine& machine, const std::s
   }
   State* const shared = state.get();
   if (shared->background) {
-    Result<os::Thread> drainer = os::Thread::start("hw-drain", [shared] { shared->run_drainer(); });
-    if (!drainer.ok()) return drainer.status();
-    shared->drainer = *std::move(drainer);
+    Status started = shared->drainer.start("hw-drain", [shared] { shared->run_drainer(); });
+    if (!started.ok()) return started;
   }
   return std::unique_ptr<Log>(new Log(std::move(state)));
 }

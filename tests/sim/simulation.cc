@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -437,10 +438,10 @@ class Simulation {
       std::vector<os::Thread> threads;
       threads.reserve(clients);
       for (uint64_t i = 0; i < clients; ++i) {
-        threads.push_back(
-            os::Thread::start("client " + std::to_string(i), [client = all[i].get(), operations] {
-              client->run(operations);
-            }).value());
+        const Status started = threads.emplace_back().start(
+            "client " + std::to_string(i),
+            [client = all[i].get(), operations] { client->run(operations); });
+        if (!started.ok()) std::abort();
       }
     }
     if (files_.final_errors_met() > 0) meet_failure(db, life);
