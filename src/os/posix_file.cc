@@ -380,7 +380,11 @@ class PosixFileSystem : public FileSystem {
 
   Status hold() override {
     if (held_ >= 0 || directory_.empty()) return {};
-    held_ = retried([&] { return open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
+    const auto open_it = [&](int mode) {
+      return retried([&] { return open(directory_.c_str(), mode | O_DIRECTORY | O_CLOEXEC); });
+    };
+    held_ = open_it(O_RDONLY);
+    if (held_ < 0 && errno == EACCES) held_ = open_it(O_PATH);  // one that can be searched alone
     if (held_ < 0) return error_status(errno, directory_, "open");
     return {};
   }
@@ -484,24 +488,14 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status sync_directory(const std::string& directory) override {
-    const int fd = open_directory(directory);
-    if (fd < 0) return error_status(errno, directory, "open");
-    Status status;
-    if (retried([&] { return fsync(fd); }) != 0) {
-      status = error_status(errno, directory, "sync of directory");
-    }
-    close(fd);
-    return status;
+    return with_directory(directory, "sync of directory", [](int fd) { return fsync(fd); });
   }
 
   Result<uint64_t> free_bytes(const std::string& directory) override {
-    const int fd = open_directory(directory);
-    if (fd < 0) return error_status(errno, directory, "open");
     struct statvfs info;
-    const bool answered = retried([&] { return fstatvfs(fd, &info); }) == 0;
-    const int error = errno;
-    close(fd);
-    if (!answered) return error_status(error, directory, "statvfs");
+    const Status status =
+        with_directory(directory, "statvfs", [&](int fd) { return fstatvfs(fd, &info); });
+    if (!status.ok()) return status;
     return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
   }
 
@@ -547,6 +541,24 @@ class PosixFileSystem : public FileSystem {
                         "it a copy of its own");
     }
     return {};
+  }
+
+  // Of the one that is held it needs no descriptor: a log that renames its files while there is
+  // none left must not fail.
+  template <typename Call>
+  Status with_directory(const std::string& directory, const char* what, Call call) const {
+    const At at = at_of(directory);
+    if (at.directory == held_ && std::string_view(at.name) == ".") {
+      if (retried([&] { return call(held_); }) == 0) return {};
+      if (errno != EBADF)
+        return error_status(errno, directory, what);  // EBADF: it is an O_PATH one
+    }
+    const int fd = open_directory(directory);
+    if (fd < 0) return error_status(errno, directory, "open");
+    const bool done = retried([&] { return call(fd); }) == 0;
+    const int error = errno;
+    close(fd);
+    return done ? Status() : error_status(error, directory, what);
   }
 
   // Two looks: before, so that nothing is opened that is better not; and at what was opened, which

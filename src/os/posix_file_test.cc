@@ -109,6 +109,25 @@ TEST_F(PosixFileTest, FileSizeLimitIsAFullDisk) {
   EXPECT_EQ(status.message(), in("f") + ": write at 10000: File too large");
 }
 
+// What is done to make names durable, and to find a full disk, needs no more than the directory.
+TEST_F(PosixFileTest, HeldDirectoryNeedsNoDescriptor) {
+  const auto held = files_.of_directory(directory_, 0600);
+  ASSERT_TRUE(held->hold().ok());
+  ASSERT_TRUE(held->sync_directory(directory_).ok());
+  rlimit old_limit;
+  getrlimit(RLIMIT_NOFILE, &old_limit);
+  rlimit none = old_limit;
+  none.rlim_cur = 0;
+  setrlimit(RLIMIT_NOFILE, &none);
+  const Status synced = held->sync_directory(directory_);
+  const Status free = held->free_bytes(directory_).status();
+  const Status other = files_.sync_directory(directory_);
+  setrlimit(RLIMIT_NOFILE, &old_limit);
+  EXPECT_TRUE(synced.ok()) << synced.to_string();
+  EXPECT_TRUE(free.ok()) << free.to_string();
+  EXPECT_TRUE(other.is(StatusCode::kNoSpace)) << other.to_string();
+}
+
 TEST_F(PosixFileTest, DirectReadsAndWrites) {
   auto opened = files_.open_file(in("f"), {.create = true, .direct = true});
   if (opened.status().is(StatusCode::kNotSupported)) GTEST_SKIP();

@@ -83,14 +83,14 @@ Status Segments::trim(uint64_t below, uint64_t writing) {
       if (Status s = directory_.remove(segment_name(number)); !s.ok()) return s;
       continue;
     }
-    if (segment != nullptr) {
-      if (Status s = directory_.rename_segment(number, to); !s.ok()) return s;
-      ready.push_back(std::move(segment));
-      continue;
+    if (segment == nullptr) {
+      Result<std::shared_ptr<Segment>> recycled = recycle(number, to);
+      if (!recycled.ok()) return recycled.status();
+      segment = std::move(*recycled);
+    } else if (Status s = rename_or_remove(number, to, segment); !s.ok()) {
+      return s;
     }
-    Result<std::shared_ptr<Segment>> recycled = recycle(number, to);
-    if (!recycled.ok()) return recycled.status();
-    if (*recycled != nullptr) ready.push_back(std::move(*recycled));
+    if (segment != nullptr) ready.push_back(std::move(segment));
   }
   // The new names must be durable before a byte is written under them: else a power loss could
   // leave records of the new number in a file that is still named after the old one (R9).
@@ -123,8 +123,17 @@ Result<std::shared_ptr<Segment>> Segments::recycle(uint64_t from, uint64_t to) {
     if (Status s = directory_.remove(segment_name(from)); !s.ok()) return s;
     return std::shared_ptr<Segment>();
   }
-  if (Status s = directory_.rename_segment(from, to); !s.ok()) return s;
-  return std::make_shared<Segment>(std::move(*file));
+  auto segment = std::make_shared<Segment>(std::move(*file));
+  if (Status s = rename_or_remove(from, to, segment); !s.ok()) return s;
+  return segment;
+}
+
+// A full disk may have no room for a name.
+Status Segments::rename_or_remove(uint64_t from, uint64_t to, std::shared_ptr<Segment>& segment) {
+  const Status renamed = directory_.rename_segment(from, to);
+  if (!renamed.is(StatusCode::kNoSpace)) return renamed;
+  segment = nullptr;
+  return directory_.remove(segment_name(from));
 }
 
 void Segments::publish(std::shared_ptr<Segment> segment) {

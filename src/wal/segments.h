@@ -63,6 +63,9 @@ class Segments {
   // Opens the old segment `from`, which nobody needs, under the number `to`; nullptr when it is
   // unusable and was removed.
   Result<std::shared_ptr<Segment>> recycle(uint64_t from, uint64_t to) REQUIRES(names_mutex_);
+  // `segment` is null afterwards when it was removed.
+  Status rename_or_remove(uint64_t from, uint64_t to, std::shared_ptr<Segment>& segment)
+      REQUIRES(names_mutex_);
   void publish(std::shared_ptr<Segment> segment) REQUIRES(names_mutex_);
 
   const LogDirectory directory_;

@@ -325,6 +325,20 @@ TEST_F(WalFailure, segments_are_recycled_and_few_are_kept) {
   EXPECT_OK(log_->status());
 }
 
+// A file that cannot have its new name is one spare less.
+TEST_F(WalFailure, a_trim_goes_on_where_no_name_has_room) {
+  while (log_->head() < kStart + 10 * kSmall.segment_bytes) append(*log_, std::string(3000, 'x'));
+  ASSERT_OK(log_->wait_durable(log_->head()));
+  disk_.fail(SimOp::kName, 1, StatusCode::kNoSpace);
+  log_->trim(log_->durable());
+  ASSERT_OK(log_->status());
+  EXPECT_EQ(log_->stats().segments_recycled, kSparesMax);
+  EXPECT_LE(disk_.list("/db").value().size(), 2 + kSparesMax);
+  EXPECT_EQ(disk_.counters().faults, 1u);
+  while (log_->head() < kStart + 20 * kSmall.segment_bytes) append(*log_, std::string(3000, 'y'));
+  EXPECT_OK(log_->wait_durable(log_->head()));
+}
+
 TEST_F(WalFailure, an_epoch_starts_in_the_segments_that_the_last_one_left) {
   while (log_->head() < kStart + 5 * kSmall.segment_bytes) append(*log_, std::string(3000, 'x'));
   ASSERT_OK(log_->wait_durable(log_->head()));
