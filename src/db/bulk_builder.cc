@@ -168,6 +168,8 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
   const size_t value_bytes = emit(shape);
   record.wide = builder_.wide();
   record.first_heads = true;
+  record.separated = tree::runs_have_separators;
+  record.separator_blocks = builder_.separator_blocks();
 
   std::vector<tree::BuiltExtent> built;
   if (value_bytes > 0) {

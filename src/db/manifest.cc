@@ -360,7 +360,8 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   files->superblock.manifest_number = previous.number;
   files->superblock.features = previous.features;
   // Any flush may need it, and must not wait for a new manifest to say so.
-  files->superblock.features.incompatible |= format::kFeatureRunShapes | format::kFeatureCatalog;
+  files->superblock.features.incompatible |=
+      format::kFeatureRunShapes | format::kFeatureCatalog | format::kFeatureSeparators;
   if (machine.keys != nullptr) {
     files->superblock.features.incompatible |= format::kFeatureEncryption;
   }

@@ -218,6 +218,8 @@ bool RepairRun::find(uint32_t file, uint32_t block, uint32_t file_blocks,
   record->unpacked_blocks = head.codec == 0 ? 0 : static_cast<uint32_t>(image);
   record->wide = view_.wide();
   record->first_heads = view_.first_heads != nullptr;
+  record->separated = view_.separators.count != 0;
+  record->separator_blocks = head.separator_blocks;
   record->run_checksum = checksum64(image_->data(), area, 0);
   for (uint32_t e = 0; e < head.extent_count; ++e) {
     const format::RunExtent& extent = view_.extents[e];

@@ -260,6 +260,8 @@ Status RepairTarget::build(const format::ContainerRecord& like,
       format::RunView view;
       if (Status s = format::parse_run(image.data(), image.size(), &view); !s.ok()) return s;
       record.first_heads = view.first_heads != nullptr;
+      record.separated = tree::runs_have_separators;
+      record.separator_blocks = view.header->separator_blocks;
       const auto blocks = static_cast<uint32_t>(image.size() / kRepairBlock);
       if (source_.keys() != nullptr) {
         if (Status s = seal(*source_.keys(), {image.data(), image.size()}, &record); !s.ok())

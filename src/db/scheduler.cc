@@ -616,7 +616,7 @@ Status Scheduler::recluster_all(RewriteCount* count) {
       const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
       const tree::Run* run = file->run.load(std::memory_order_acquire);
       if (file->values.size() > 1 || file->garbage_bytes() > 0 ||
-          (run != nullptr && run->has_versions())) {
+          (run != nullptr && run->has_versions()) || (!file->empty() && !file->record.separated)) {
         due.emplace_back(tree, container->low);
       }
     }

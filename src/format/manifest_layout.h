@@ -222,7 +222,7 @@ static_assert(sizeof(ValueExtentPayload) == 20);
 //     60    4 value_count
 //     64    4 large_count
 //     68    2 version         1
-//     70    2 flags           bit 0: the run's groups are wide; bit 1: it has first heads; others 0
+//     70    2 flags           bit 0: wide groups; bit 1: first heads; bit 2: separators; others 0
 //     72    1 codec           1: the run's heap is packed; 0: it is not
 //     73    1 cipher          1: the run is sealed; 0: it is not
 //     74    2 reserved_0      zero
@@ -230,7 +230,7 @@ static_assert(sizeof(ValueExtentPayload) == 20);
 //     80    8 nonce           of a sealed run: the base of its header area's seal; else zero
 //     88    8 expiry_min      the earliest expiry in the run; none yet: zero
 //     96    4 unpacked_blocks of the run's image where its heap is packed; else zero
-//    100    4 reserved_1      zero
+//    100    4 separator_blocks of the run's header area; zero without bit 2
 struct ContainerSetPayload {
   uint64_t id;
   uint64_t cut;
@@ -253,7 +253,7 @@ struct ContainerSetPayload {
   uint64_t nonce;
   uint64_t expiry_min;
   uint32_t unpacked_blocks;
-  uint32_t reserved_1;
+  uint32_t separator_blocks;
 };
 static_assert(sizeof(ContainerSetPayload) == 104);
 static_assert(offsetof(ContainerSetPayload, tree) == 40);
@@ -263,7 +263,9 @@ static_assert(offsetof(ContainerSetPayload, nonce) == 80);
 inline constexpr uint16_t kContainerPayloadVersion = 1;
 inline constexpr uint16_t kContainerFlagWide = 1;
 inline constexpr uint16_t kContainerFlagFirstHeads = 2;
-inline constexpr uint16_t kContainerFlagsKnown = kContainerFlagWide | kContainerFlagFirstHeads;
+inline constexpr uint16_t kContainerFlagSeparated = 4;
+inline constexpr uint16_t kContainerFlagsKnown =
+    kContainerFlagWide | kContainerFlagFirstHeads | kContainerFlagSeparated;
 
 // OFFSET SIZE FIELD
 //      0    8 id

@@ -169,6 +169,8 @@ std::string encode_container(const ContainerRecord& container) {
   payload.unpacked_blocks = container.unpacked_blocks;
   if (container.wide) payload.flags |= kContainerFlagWide;
   if (container.first_heads) payload.flags |= kContainerFlagFirstHeads;
+  if (container.separated) payload.flags |= kContainerFlagSeparated;
+  payload.separator_blocks = container.separator_blocks;
   std::string bytes;
   bytes.reserve(payload_bytes_of(container));
   bytes.append(bytes_of(payload));
@@ -191,8 +193,7 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
     return corrupt("container record has version " + std::to_string(fixed.version));
   }
   if ((fixed.flags & ~kContainerFlagsKnown) != 0 || fixed.codec > 1 || fixed.cipher > 1 ||
-      fixed.reserved_0 != 0 || fixed.comparator != 0 || fixed.expiry_min != 0 ||
-      fixed.reserved_1 != 0) {
+      fixed.reserved_0 != 0 || fixed.comparator != 0 || fixed.expiry_min != 0) {
     return corrupt("container record has reserved fields that are not zero");
   }
   // Three 32-bit counts times small sizes: no overflow in 64 bits.
@@ -212,6 +213,8 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   record.unpacked_blocks = fixed.unpacked_blocks;
   record.wide = (fixed.flags & kContainerFlagWide) != 0;
   record.first_heads = (fixed.flags & kContainerFlagFirstHeads) != 0;
+  record.separated = (fixed.flags & kContainerFlagSeparated) != 0;
+  record.separator_blocks = fixed.separator_blocks;
   if ((fixed.codec != 0) != (fixed.unpacked_blocks != 0)) {
     return corrupt("container record contradicts itself about how its heap is packed");
   }
@@ -261,6 +264,11 @@ Status check(const ContainerRecord& record) {
   }
   if (record.first_heads && record.run.blocks == 0) {
     return corrupt(name + "an empty run cannot have first heads");
+  }
+  if ((record.separated && !record.first_heads) ||
+      (record.separator_blocks != 0 && !record.separated) ||
+      record.separator_blocks > record.run.blocks) {
+    return corrupt(name + "its run cannot have these separators");
   }
   for (const ValueExtentRecord& value : record.values) {
     if (Status status = check_extent(value.address, name + "value extent"); !status.ok()) {

@@ -40,10 +40,12 @@ struct ContainerRecord {
   Lsn cut = 0;      // F: the run reflects every version with cts <= F and none above (R10)
   Lsn max_ts = 0;   // the largest cts in the run
   uint64_t entries = 0;
-  ExtentAddress run;             // blocks == 0: the run is empty, nothing on disk
-  uint32_t unpacked_blocks = 0;  // of the run's image, where its heap is packed; 0: it is not
-  bool wide = false;             // the run's groups are wide (run_layout.h)
-  bool first_heads = false;      // its header area holds their first heads
+  ExtentAddress run;              // blocks == 0: the run is empty, nothing on disk
+  uint32_t unpacked_blocks = 0;   // of the run's image, where its heap is packed; 0: it is not
+  bool wide = false;              // the run's groups are wide (run_layout.h)
+  bool first_heads = false;       // its header area holds their first heads
+  bool separated = false;         // it has separators where heads tie, if they do
+  uint32_t separator_blocks = 0;  // of its header area
   uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
   uint64_t seal = 0;  // of a sealed run: the base of its header area's seal; 0: it is not sealed
   std::vector<ValueExtentRecord> values;

@@ -14,8 +14,8 @@ Status corrupt_run(std::string what) {
   return Status(StatusCode::kCorruption, "index run: " + std::move(what));
 }
 
-constexpr uint64_t kRunFeaturesKnown =
-    kRunFeaturePacked | kRunFeatureWide | kRunFeatureFirstHeads | kRunFeatureOperands;
+constexpr uint64_t kRunFeaturesKnown = kRunFeaturePacked | kRunFeatureWide | kRunFeatureFirstHeads |
+                                       kRunFeatureOperands | kRunFeatureSeparators;
 
 Status check_features(const RunHeader& h) {
   if (h.magic != kRunMagic) return corrupt_run("the magic number is missing");
@@ -90,6 +90,8 @@ uint32_t stored_heap_blocks(const RunHeader& h) {
   return h.codec == 0 ? h.heap_blocks : h.heap_stored_blocks;
 }
 
+uint32_t first_separator_block(const RunHeader& h) { return h.header_blocks - h.separator_blocks; }
+
 // Of extents, table and first heads, which it finds.
 Status check_header_area(const RunHeader& h, const RunExtent* extents,
                          const uint64_t** first_heads) {
@@ -118,23 +120,40 @@ Status check_header_area(const RunHeader& h, const RunExtent* extents,
     return corrupt_run("an unused value extent of the header is not zero");
   }
   const uint32_t count = (h.features & kRunFeatureFirstHeads) != 0 ? h.groups : 0;
-  if (h.header_blocks != run_header_blocks(words, count)) {
+  if (h.header_blocks != run_header_blocks(words, count) + h.separator_blocks) {
     return corrupt_run("the header area has " + std::to_string(h.header_blocks) + " blocks for " +
                        std::to_string(words) + " checksums and ends of chunks, and " +
-                       std::to_string(count) + " first heads");
+                       std::to_string(count) + " first heads, and " +
+                       std::to_string(h.separator_blocks) + " with separators");
   }
   const char* area = reinterpret_cast<const char*>(&h);
   const size_t words_end = kRunTableOffset + 4 * words;
   const size_t heads_begin = run_first_heads_offset(words);
   const size_t heads_end = heads_begin + sizeof(uint64_t) * count;
   if (!all_zero(area + words_end, heads_begin - words_end) ||
-      !all_zero(area + heads_end, h.header_blocks * size_t{kRunBlockBytes} - heads_end)) {
+      !all_zero(area + heads_end, first_separator_block(h) * size_t{kRunBlockBytes} - heads_end)) {
     return corrupt_run("the rest of the header area is not zero");
   }
   const auto* heads = reinterpret_cast<const uint64_t*>(area + heads_begin);
   if (!std::is_sorted(heads, heads + count)) return corrupt_run("the first heads do not ascend");
   *first_heads = count == 0 ? nullptr : heads;
   return {};
+}
+
+Status find_separators(RunView* view) {
+  const RunHeader& h = *view->header;
+  const bool some = (h.features & kRunFeatureSeparators) != 0;
+  if (!some && h.separator_blocks == 0 && h.separator_count == 0 && h.separator_bytes == 0) {
+    return {};
+  }
+  const size_t begin = size_t{first_separator_block(h)} * kRunBlockBytes;
+  const size_t bytes = size_t{h.separator_blocks} * kRunBlockBytes;
+  const uint64_t used = separators_bytes(h.separator_count, h.separator_bytes);
+  if (!some || align_up(used, kRunBlockBytes) != bytes) {
+    return corrupt_run("the header contradicts itself about its separators");
+  }
+  return parse_separators(view->image + begin, bytes, h.separator_count, h.separator_bytes,
+                          h.entries, &view->separators);
 }
 
 // What the table says of the chunks.
@@ -170,6 +189,7 @@ class EntryChecker {
     if (!all_zero(view_.heap + h_.heap_bytes, heap_bytes - h_.heap_bytes)) {
       return corrupt_run("the heap's rest is not zero");
     }
+    if (separator_ != view_.separators.count) return corrupt_run("a separator is of no entry");
     if (plain_inline_count_ != h_.plain_inline_count || record_count_ != h_.record_count ||
         tombstone_count_ != h_.tombstone_count || timestamp_count_ != h_.timestamp_count ||
         large_count_ != h_.large_count) {
@@ -340,7 +360,7 @@ class EntryChecker {
     return extent < h_.extent_count && uint64_t{offset} + size <= view_.extents[extent].bytes;
   }
 
-  Status check_order(uint32_t index, uint64_t head, const HeapRecord& record) const {
+  Status check_order(uint32_t index, uint64_t head, const HeapRecord& record) {
     if (head != head_)
       return head > head_ ? Status() : bad(index, "its key is below the one before it");
     int order = previous_.tail.compare(record.tail);
@@ -350,6 +370,28 @@ class EntryChecker {
     if (order == 0 && previous_.cts <= record.cts) {
       return bad(index, "the same key stands before it, and that version is not newer");
     }
+    return check_separator(index, record);
+  }
+
+  // Of an entry that has the head of the one before it.
+  Status check_separator(uint32_t index, const HeapRecord& record) {
+    const RunSeparators& all = view_.separators;
+    if (separator_ == all.count || all.entries[separator_] != index) return {};
+    const bool first = separator_ == 0 || all.heads[separator_ - 1] != head_;
+    uint32_t shared = 0;
+    const std::string_view own = all.own(separator_, &shared);
+    const std::string before = std::move(separator_tail_);
+    separator_tail_.assign(before, 0, shared).append(own);
+    // A search relies on that it shares all that it can.
+    const bool alone = first || separator_ % kSeparatorsPerRestart == 0;
+    const bool most = alone ? shared == 0
+                            : before < separator_tail_ && (before.size() == shared || own.empty() ||
+                                                           before[shared] != own[0]);
+    if (!most || all.heads[separator_] != head_ || previous_.tail >= separator_tail_ ||
+        record.tail < separator_tail_) {
+      return bad(index, "the separator before it is not between it and the one before");
+    }
+    ++separator_;
     return {};
   }
 
@@ -365,6 +407,8 @@ class EntryChecker {
   uint32_t tombstone_count_ = 0;
   uint32_t timestamp_count_ = 0;
   uint32_t large_count_ = 0;
+  uint32_t separator_ = 0;      // the next one
+  std::string separator_tail_;  // all of the one before
 };
 
 }  // namespace
@@ -438,6 +482,8 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
   view->checksums = reinterpret_cast<const uint32_t*>(image + kRunTableOffset);
   view->index = image + size_t{header->header_blocks} * kRunBlockBytes;
   view->heap = view->index + size_t{header->index_blocks} * kRunBlockBytes;
+  view->separators = {};
+  if (Status s = find_separators(view); !s.ok()) return s;
   return (header->features & kRunFeaturePacked) == 0 ? Status() : check_packings(*view);
 }
 
@@ -527,7 +573,7 @@ RunFront run_front(const ContainerRecord& record) {
     const auto rest = static_cast<uint32_t>(record.image_blocks() - front);
     const auto stored = static_cast<uint32_t>(record.run.blocks - front);
     const uint64_t words = run_image_words(index, rest, stored, table) + values;
-    if (header == run_header_blocks(words, first_heads)) {
+    if (header == run_header_blocks(words, first_heads) + record.separator_blocks) {
       return {header, record.wide ? record.run.blocks : static_cast<uint32_t>(front)};
     }
   }

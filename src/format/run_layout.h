@@ -13,7 +13,7 @@
 //    index block, each stored heap block, and each stored block of each value extent, in this
 //    order; then the ends of the chunks of the heap and of each extent, if they are packed; then,
 //    at the next multiple of 8 bytes and not in images of older versions, the first head of each
-//    group; then zeros.
+//    group; then zeros; then, in blocks of their own, separators (run_separators.h).
 // 3. An index block is an IndexBlockHeader and as many groups as fit, 21 RunGroups or fewer wide
 // ones; groups behind the last one, and what a block has left, are zero bytes. The unused entries
 // of the last group have head ~0 and location ~0, or zeros for a value. A run without entries has
@@ -43,6 +43,7 @@
 #include "format/large_value.h"
 #include "format/manifest_state.h"
 #include "format/packing.h"
+#include "format/run_separators.h"
 #include "hawthorn/status.h"
 
 namespace hawthorn::format {
@@ -66,7 +67,7 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //     32    8 cut                  the run reflects every version with cts <= cut and none above
 //     40    8 max_ts               no larger cts is or was carried by an entry; <= cut
 //     48    8 expiry_min           no entry expires before; 0: none expires
-//     56    8 features             0: packed; 1: wide; 2: first heads; 3: operands; others: refused
+//     56    8 features             packed, wide, first heads, operands, separators; others: refused
 //     64    4 entries
 //     68    4 groups               max(1, entries / 16 rounded up)
 //     72    4 header_blocks
@@ -92,7 +93,10 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //    152    4 heap_dictionary      of Zstd; 0: none
 //    156   24 seal                 of the header area behind this header; zero without a cipher
 //    180   16 tag                  of that, the header counting with a tag of zeros
-//    196   60 reserved_b           zero
+//    196    4 separator_blocks     the last ones of the header area; 0: there are none
+//    200    4 separator_count
+//    204    4 separator_bytes      of them, without their numbers
+//    208   48 reserved_b           zero
 struct RunHeader {
   uint64_t magic;
   uint32_t version;
@@ -129,17 +133,22 @@ struct RunHeader {
   uint32_t heap_dictionary;
   uint8_t seal[24];
   uint8_t tag[16];
-  uint8_t reserved_b[60];
+  uint32_t separator_blocks;
+  uint32_t separator_count;
+  uint32_t separator_bytes;
+  uint8_t reserved_b[48];
 };
 static_assert(sizeof(RunHeader) == 256);
 static_assert(offsetof(RunHeader, entries) == 64 && offsetof(RunHeader, record_count) == 112 &&
               offsetof(RunHeader, codec) == 132 && offsetof(RunHeader, heap_stored_blocks) == 148 &&
-              offsetof(RunHeader, seal) == 156 && offsetof(RunHeader, reserved_b) == 196);
+              offsetof(RunHeader, seal) == 156 && offsetof(RunHeader, separator_blocks) == 196 &&
+              offsetof(RunHeader, reserved_b) == 208);
 inline constexpr uint32_t kRunFlagPlainInline = 1;
 inline constexpr uint64_t kRunFeaturePacked = 1;
 inline constexpr uint64_t kRunFeatureWide = 2;
 inline constexpr uint64_t kRunFeatureFirstHeads = 4;
 inline constexpr uint64_t kRunFeatureOperands = 8;  // some records hold operands
+inline constexpr uint64_t kRunFeatureSeparators = 16;
 
 // OFFSET SIZE FIELD                RunExtent, at 256 + 32 * its number
 //      0    4 file
@@ -356,6 +365,7 @@ struct RunView {
   const uint32_t* checksums = nullptr;  // index blocks, heap blocks, extents' blocks, chunks' ends
   TableShape table;
   const uint64_t* first_heads = nullptr;  // of the groups; null: the image has none
+  RunSeparators separators;
   const char* index = nullptr;
   const char* heap = nullptr;
   GroupLayout layout;
@@ -419,7 +429,8 @@ inline uint32_t run_extent_blocks(uint32_t bytes) {
 Status parse_run(const char* image, size_t image_bytes, RunView* view);
 
 // How many of an image's blocks are its header area, and that and its index blocks, from what the
-// manifest says of it: entries, run, values, wide, first_heads. Zeros when that contradicts itself.
+// manifest says of it: entries, run, values, wide, first_heads, separator_blocks. Zeros when that
+// contradicts itself.
 // With wide groups the front is all blocks: the heap is the prefix.
 struct RunFront {
   uint32_t header_blocks = 0;

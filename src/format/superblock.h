@@ -97,12 +97,16 @@ inline constexpr uint64_t kFeatureFeeds = 1024;
 // Incompatible: all of the program's data are encrypted, by the keys of the file `keys`
 // (key_file.h). In databases that were created so.
 inline constexpr uint64_t kFeatureEncryption = 2048;
+// Incompatible: runs may have separators (run_separators.h), of which records of containers tell.
+// As kFeatureRunShapes.
+inline constexpr uint64_t kFeatureSeparators = 4096;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {
     0, 0,
     kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog |
         kFeatureMergeOperators | kFeatureLayers | kFeatureClones | kFeatureTreeShapes |
-        kFeatureLargePieces | kFeatureSubtrees | kFeatureFeeds | kFeatureEncryption};
+        kFeatureLargePieces | kFeatureSubtrees | kFeatureFeeds | kFeatureEncryption |
+        kFeatureSeparators};
 
 struct Superblock {
   uint32_t format_version = 0;

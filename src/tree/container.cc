@@ -285,9 +285,8 @@ bool narrow(const Run& run, Run::Range* range, const RunReading& reading, PointR
 
 // The run's part of a point read where its heap is not in memory: the records of the entries with
 // the key's head are looked at by themselves.
-void read_bare_run(const Run& run, const RunReading& reading, PointRead* result) {
+void read_bare_run(const Run& run, Run::Range range, const RunReading& reading, PointRead* result) {
   const std::string_view key = reading.key;
-  Run::Range range = run.heads_of(key);
   if (!narrow(run, &range, reading, result)) return;
   const std::optional<Run> whole = with_records(run, range, reading, result);
   if (!whole) return;
@@ -301,15 +300,16 @@ void read_outlined_run(const Run& outline, const RunReading& reading, PointRead*
   if (!key.starts_with(outline.prefix())) {
     return take_entry(outline, Run::kNone, 0, reading, result);
   }
-  Run::Range groups = outline.groups_with(key_head(key, outline.skip()));
+  Run::Range groups = outline.groups_with(key);
   for (;;) {
     const Run::Bytes at = outline.bytes_of_groups(groups);
     const BlockRange range{result->file->image.get(), at.begin, at.end - at.begin, true};
     const char* bytes = cold_bytes(range, reading.cold, result);
     if (bytes == nullptr) return;
     const Run run = outline.with_groups(groups, bytes);
-    if (run.tells_heap_range(run.heads_of(key), groups.end)) {
-      return read_bare_run(run, reading, result);
+    const Run::Range own = run.range_in(groups, key);
+    if (run.tells_heap_range(own, groups.end)) {
+      return read_bare_run(run, own, reading, result);
     }
     // Where the last record ends is told by the next one: in the rest of this block, or later.
     groups.end = outline.block_end(groups.end);
@@ -396,7 +396,7 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     return result;
   }
   if (run->heap() == nullptr) {
-    read_bare_run(*run, reading, &result);
+    read_bare_run(*run, run->range_of(key), reading, &result);
     return result;
   }
   if (!run_first) locate();

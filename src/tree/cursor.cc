@@ -302,14 +302,18 @@ bool TreeCursor::cross() {
       return false;
     }
     anchor_.swap(high_);
-    return enter(Where::kCovering, anchor_) && place(Seek::kGreaterEqual, anchor_);
+    if (!enter(Where::kCovering, anchor_) || !place(Seek::kGreaterEqual, anchor_)) return false;
+    if (anchor_ == low_) note_edge();
+    return true;
   }
   if (low_.empty() || (options_.lower && low_ <= *options_.lower)) {
     leave();
     return false;
   }
   anchor_.swap(low_);
-  return enter(Where::kBefore, anchor_) && place(Seek::kLess, anchor_);
+  if (!enter(Where::kBefore, anchor_) || !place(Seek::kLess, anchor_)) return false;
+  if (anchor_ == high_) note_edge();
+  return true;
 }
 
 // ---- Moves
@@ -369,6 +373,7 @@ bool TreeCursor::go(Seek mode, std::string_view key) {
     if (!enter(mode == Seek::kLess ? Where::kBefore : Where::kCovering, anchor_)) return false;
     if (!place(mode, anchor_)) return false;
   }
+  if (key.empty() && forward_) note_edge();
   return find();
 }
 
@@ -428,6 +433,7 @@ bool TreeCursor::find() {
       case Step::kShown:
       case Step::kTooLarge:
         if (dead_count_ != 0) end_stretch(true);
+        skipped_any_ = false;
         if (from_delta_ && !keep_shown()) return fail(Status(StatusCode::kOutOfMemory));
         consume();
         valid_ = true;
@@ -443,7 +449,7 @@ bool TreeCursor::find() {
       case Step::kFailed:
         return fail(std::move(status_));
       case Step::kEnd:
-        if (dead_count_ != 0) end_stretch(false);
+        if (dead_count_ != 0 || skipped_any_) end_stretch(false);
         if (!cross()) return false;
         break;
     }

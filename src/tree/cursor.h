@@ -25,7 +25,7 @@
 //    directory at key_. The fast path of next needs none. Whoever looks at them has use_.
 // 7. Where a container is not in memory as a whole, the run ends (run_stop_) where the window does
 // that was read of it; at run_stop_ != run_end_ the walk takes the next one before it looks on. Run
-// entries outside of the window are looked at by their heads only.
+// entries outside of the window are looked at by their heads and separators only.
 // 8. A walk that has read kBytesBefore, and needs another window, has those behind it read ahead.
 // 9. While entries are only passed (passing_), values are not looked at, and windows are without
 // them; the window in which the walk comes to rest is read again with them.
@@ -191,6 +191,18 @@ class TreeCursor {
   bool place_last();
   bool place_run(Seek mode, std::string_view key);
   uint32_t lower_bound_in(Run::Range heads, std::string_view key) const;
+  Run::Range range_of(Seek mode, std::string_view key) const;
+  bool worth_a_search(Run::Range range) const;
+  bool search_records(Run::Range* range, std::string_view key);
+  void use_window(bool values);
+  // A key's place in the run; not `exact`: `at` is on the same side of what is left of the window,
+  // and `end`, in the direction of travel, behind it.
+  struct Located {
+    uint32_t at;
+    uint32_t end;
+    bool exact;
+  };
+  Located locate(std::string_view key) const;
   bool in_window(Run::Range heads) const;
   bool load_window(Run::Range must);
   Status read_window(Run::Range must);
@@ -216,7 +228,7 @@ class TreeCursor {
   uint32_t jump_end() const;
   bool shows_all_of_run() const;
   bool jump(uint32_t count);
-  Run::Range ties_at(uint32_t at) const;
+  Run::Range entries_at(uint32_t at) const;
   bool rest();
 
   // ---- What is hidden, and what is dead (cursor_hidden.cc)
@@ -225,7 +237,15 @@ class TreeCursor {
   void note_hidden_delta(const ChainRead& read, const Version* newest);
   bool pass_hidden();
   bool pass_stretch();
+  bool dead_known() const {
+    return active_.delta != nullptr && active_.delta->dead() != nullptr && !options_.deletes &&
+           active_.delta->dead()->any();
+  }
+  bool pass_known(Seek* mode, std::optional<std::string_view>* key);
+  void place_at_end();
   void end_stretch(bool shown);
+  void take_up_skipped();
+  void note_edge();
   void keep_stretch(DeadStretch stretch);
 
   // ---- The next entry
@@ -295,6 +315,9 @@ class TreeCursor {
   bool run_hidden_ = false;   // of the held container; run_ is null
   bool dead_ = false;         // the entry looked at is not shown, and will not be later
   bool dead_named_ = false;   // and key_ is its key
+  // The walk was put behind skipped_, and has passed nothing since that is not dead.
+  bool skipped_any_ = false;
+  bool skipped_edge_ = false;  // that is nothing but the edge of the container
   bool dead_own_ = false;    // of those of the stretch, one at least is so to this transaction only
   uint32_t dead_count_ = 0;  // that were passed one behind the other
 
@@ -317,8 +340,9 @@ class TreeCursor {
   std::vector<const Layers::Seen*> hiding_;          // of options_.hidden, in the held container
   std::string dead_edge_;                            // where the stretch that is passed begins
   bool dead_to_end_ = false;                         // backward: at the container's end
-  uint64_t links_ = 0;                               // of the active delta, when it was looked at
-  uint64_t dead_links_ = 0;                          // the same, when the stretch began
+  DeadStretch skipped_;
+  uint64_t links_ = 0;       // of the active delta, when it was looked at
+  uint64_t dead_links_ = 0;  // the same, when the stretch began
   uint64_t looks_ = 0;
   CursorAhead read_ahead_;
 

@@ -92,6 +92,14 @@ void CursorAhead::set_place(const Place& place) {
 
 // ---- What to read
 
+namespace {
+// Where a walk comes into a container.
+Run::Range edge_of(const Run& run, bool forward) {
+  const uint32_t at = forward ? 0 : run.entries();
+  return {at, at};
+}
+}  // namespace
+
 void CursorAhead::fill() {
   const size_t most = CursorWindow::bytes_max(*tree_->store()->residency);
   for (int passed = 0; !ended_ && front_.memory == nullptr;) {
@@ -157,7 +165,7 @@ bool CursorAhead::find_run() {
     return true;
   }
   look_at_run();
-  must_ = run_->heads_of(key_);
+  must_ = edge_of(*run_, forward_);
   return true;
 }
 
@@ -166,9 +174,9 @@ void CursorAhead::look_at_run() {
   if (run_ == nullptr) return;
   stop_ = forward_ ? run_->entries() : 0;
   if (forward_ && upper_ && *upper_ > low_ && (!has_high_ || *upper_ < high_)) {
-    stop_ = run_->heads_of(*upper_).end;
+    stop_ = run_->range_of(*upper_).end;
   } else if (!forward_ && lower_ && *lower_ > low_) {
-    stop_ = run_->heads_of(*lower_).begin;
+    stop_ = run_->range_of(*lower_).begin;
   }
 }
 
@@ -194,7 +202,7 @@ bool CursorAhead::start_window() {
   if (!residency.reserve_ahead(item.reserved)) return false;
   item.file = PinnedRunFile(file_.get());
   item.window = std::make_unique<CursorWindow>(&residency);
-  Status status = item.window->begin(file_.get(), *run_, values_, range, Need::kMay);
+  Status status = item.window->begin(file_.get(), *run_, values_, range, Need::kMay, {});
   if (!status.ok()) {
     residency.unreserve_ahead(item.reserved);
     return false;

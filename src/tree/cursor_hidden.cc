@@ -15,6 +15,7 @@ namespace hawthorn::tree {
 
 namespace {
 constexpr uint32_t kLooksAgain = 64;
+constexpr uint32_t kGrowsBy = 4;  // a stretch that is known
 }  // namespace
 
 // ---- Deleted ranges
@@ -60,6 +61,7 @@ bool TreeCursor::pass_hidden() {
   const bool of_run = dead_ && !from_delta_ && unseen_ != nullptr;
   if (of_run && run_->has_key(forward_ ? run_next_ : run_after_, unseen_->key())) dead_ = false;
   if (!dead_ || (dead_count_ == 0 && !dead_named_)) {
+    skipped_any_ = skipped_any_ && dead_;
     dead_count_ = 0;
     dead_own_ = false;
     consume();
@@ -68,14 +70,79 @@ bool TreeCursor::pass_hidden() {
   if (dead_count_ == 0) {
     dead_to_end_ = false;
     dead_links_ = links_;
-    dead_edge_.assign(key_);
-    if (!forward_) dead_edge_.push_back('\0');
+    if (skipped_any_) {
+      take_up_skipped();
+    } else {
+      dead_edge_.assign(key_);
+      if (!forward_) dead_edge_.push_back('\0');
+    }
   }
   const bool looks = dead_named_ && dead_count_++ % kLooksAgain == 0 && active_.delta != nullptr &&
                      active_.delta->dead() != nullptr;
   if (looks && active_.delta->dead()->any()) return pass_stretch();
   consume();
   return true;
+}
+
+// Where a walk is to begin in stretches that are known, puts it behind them; nothing of what is in
+// them is looked at, or read. `key`: nothing for the container's end, from which it goes back.
+// False: they have all of the container that the walk may come to.
+bool TreeCursor::pass_known(Seek* mode, std::optional<std::string_view>* key) {
+  const DeadStretches& dead = *active_.delta->dead();
+  DeadStretch known;
+  for (size_t passed = 0; passed < DeadStretches::kMost; ++passed) {
+    const bool before = !*key || *mode == Seek::kLess;
+    const bool found = before ? dead.find_before(*key, view_, options_.hidden_state, &known)
+                              : dead.find(**key, view_, options_.hidden_state, &known);
+    if (!found) return true;
+    if (!skipped_any_) {
+      skipped_ = std::move(known);
+      skipped_any_ = true;
+      skipped_edge_ = false;
+    } else {
+      skipped_.own = std::max(skipped_.own, known.own);
+      if (forward_) {
+        skipped_.high = std::move(known.high);
+        skipped_.to_end = known.to_end;
+      } else {
+        skipped_.low = std::move(known.low);
+      }
+    }
+    if (forward_ ? skipped_.to_end : skipped_.low <= low_) return false;
+    *mode = forward_ ? Seek::kGreaterEqual : Seek::kLess;
+    *key = forward_ ? skipped_.high : skipped_.low;
+  }
+  return true;
+}
+
+// Behind everything that the held container has.
+void TreeCursor::place_at_end() {
+  run_next_ = run_stop_ = run_end_ = run_limit_ = run_from_ = 0;
+  skipped_any_ = false;  // there is nothing to add
+  active_.at = active_.count = 0;
+  frozen_.at = frozen_.count = 0;
+  delta_next_ = nullptr;
+  unseen_ = nullptr;
+  in_active_ = false;
+  in_frozen_ = false;
+}
+
+// The walk came into the container at its edge: what is dead there begins with it.
+void TreeCursor::note_edge() {
+  if (skipped_any_ || active_.delta == nullptr || active_.delta->empty()) return;
+  skipped_any_ = true;
+  skipped_edge_ = true;
+  skipped_.own = 0;
+  skipped_.to_end = !forward_;
+  if (forward_) skipped_.low = low_;
+}
+
+// The stretch that is passed begins where the one does that was passed at once.
+void TreeCursor::take_up_skipped() {
+  dead_links_ = links_;
+  dead_edge_ = forward_ ? skipped_.low : skipped_.high;
+  dead_to_end_ = !forward_ && skipped_.to_end;
+  if (skipped_.own != 0) dead_own_ = true;
 }
 
 // Behind the known stretch in which key_ lies, if there is one.
@@ -104,7 +171,12 @@ bool TreeCursor::pass_stretch() {
 
 // Behind an entry that is shown, or all of the container's.
 void TreeCursor::end_stretch(bool shown) {
-  const bool many = dead_count_ >= dead_stretch_min;
+  const bool grows = skipped_any_ && !skipped_edge_;
+  if (grows && dead_count_ == 0) take_up_skipped();
+  // What is over for good is worth less of a price: nobody comes back to the rest of a container.
+  if (!grows && dead_count_ == 0) return;
+  const bool many =
+      dead_count_ >= dead_stretch_min || (grows && (!shown || dead_count_ >= kGrowsBy));
   dead_count_ = 0;
   const bool own = std::exchange(dead_own_, false);
   if (!many || options_.deletes || active_.delta == nullptr ||

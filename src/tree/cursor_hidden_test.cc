@@ -158,6 +158,42 @@ TEST_F(Queue, OfRunEntriesIsLinear) {
   expect_few_looks();
 }
 
+// A queue over many containers, none of which is in memory: what was taken is not read again, nor
+// looked at.
+TEST(Queues, LeaveContainersBehindThatAreNotReadAgain) {
+  constexpr uint64_t kItems = 4000;
+  constexpr size_t kBudget = size_t{64} << 20;
+  for (const bool forward : {true, false}) {
+    TestTree test({.budget = kBudget, .policy = {.target_bytes = size_t{64} << 10}});
+    for (uint64_t i = 0; i < kItems; i += 200) {
+      TestTree::Changes changes;
+      for (uint64_t k = i; k < i + 200; ++k)
+        changes.push_back({queue_key(k), std::string(600, 'v')});
+      test.commit(changes);
+      test.flush(test.lows().back());
+    }
+    ASSERT_GT(test.lows().size(), 15u);
+    test.residency().set_reserve(kBudget - (size_t{1} << 19));
+    test.evict_all();
+    uint64_t looks = 0;
+    const uint64_t before = test.residency().bytes_read();
+    for (uint64_t i = 0; i < kItems; ++i) {
+      TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
+      ASSERT_TRUE(forward ? cursor.first() : cursor.last());
+      const std::string key = queue_key(forward ? i : kItems - 1 - i);
+      ASSERT_EQ(cursor.key(), key);
+      looks += cursor.looks();
+      test.commit({{key, std::nullopt}});
+    }
+    // However many containers were emptied: a few that were taken since the last look.
+    EXPECT_LE(looks, kItems * 12);
+    EXPECT_LE(test.residency().bytes_read() - before, kItems * (size_t{4} << 10));
+    TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
+    EXPECT_FALSE(forward ? cursor.first() : cursor.last());
+    EXPECT_LE(cursor.looks(), 2 * test.lows().size() + 16);
+  }
+}
+
 TEST_F(Queue, WhoseEntriesComeAtItsEndIsLinear) {
   fill();
   uint64_t last = kEntries;

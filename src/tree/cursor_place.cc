@@ -7,6 +7,7 @@
 #include "os/sync.h"
 #include "os/test_point.h"
 #include "tree/cursor.h"
+#include "tree/narrow.h"
 
 namespace hawthorn::tree {
 
@@ -106,12 +107,18 @@ void TreeCursor::count_walk() {
 bool TreeCursor::place(Seek mode, std::string_view key) {
   count_walk();
   forward_ = mode == Seek::kGreaterEqual || mode == Seek::kGreater;
+  if (active_.delta != nullptr) links_ = active_.delta->links();
+  skipped_any_ = false;
+  if (__builtin_expect(dead_known(), false)) {
+    std::optional<std::string_view> from = key;
+    if (!pass_known(&mode, &from)) return place_at_end(), true;
+    key = *from;
+  }
   run_next_ = 0;
   run_stop_ = 0;
   run_end_ = 0;
   if (run_ != nullptr && !place_run(mode, key)) return fail(std::move(status_));
   run_from_ = run_next_;
-  if (active_.delta != nullptr) links_ = active_.delta->links();
   active_.collect(mode, key, kFirstEntries);
   frozen_.collect(mode, key, kFirstEntries);
   clip_frozen();
@@ -121,21 +128,25 @@ bool TreeCursor::place(Seek mode, std::string_view key) {
 
 bool TreeCursor::place_run(Seek mode, std::string_view key) {
   const uint32_t entries = run_->entries();
-  uint32_t ties_end = entries;
+  const bool skips = mode == Seek::kGreater || mode == Seek::kLessEqual;
   if (windowed_) {
-    const Run::Range heads = file_run_->heads_of(key);
+    Run::Range range = range_of(mode, key);
     run_end_ = forward_ ? entries : 0;
-    run_next_ = forward_ ? heads.begin : heads.end;
+    run_next_ = forward_ ? range.begin : range.end;
     run_stop_ = run_end_;
     if (run_next_ == run_end_) return true;
-    if (!in_window(heads) && !load_window(heads)) return false;
-    ties_end = heads.end;
-    run_next_ = lower_bound_in(heads, key);
+    bool by_records = false;
+    if (!in_window(range)) {
+      by_records = worth_a_search(range);
+      if (by_records ? !search_records(&range, key) : !load_window(range)) return false;
+    }
+    run_next_ = lower_bound_in(range, key);
+    while (skips && run_next_ < range.end && run_->has_key(run_next_, key)) ++run_next_;
+    if (run_next_ == run_end_) return true;
+    if (by_records && !passing_ && !load_window({run_next_, run_next_})) return false;
   } else {
     run_next_ = run_->seek(key);
-  }
-  if (mode == Seek::kGreater || mode == Seek::kLessEqual) {
-    while (run_next_ < ties_end && run_->has_key(run_next_, key)) ++run_next_;
+    while (skips && run_next_ < entries && run_->has_key(run_next_, key)) ++run_next_;
   }
   find_end();
   if (forward_) {
@@ -148,8 +159,23 @@ bool TreeCursor::place_run(Seek mode, std::string_view key) {
 }
 
 bool TreeCursor::place_last() {
-  count_walk();
   forward_ = false;
+  if (dead_known()) {
+    Seek mode = Seek::kLess;
+    std::optional<std::string_view> from;
+    links_ = active_.delta->links();
+    if (!pass_known(&mode, &from)) return place_at_end(), true;
+    if (from) {
+      const DeadStretch known = skipped_;
+      if (!place(mode, *from)) return false;
+      if (skipped_any_) return true;
+      skipped_any_ = true;
+      skipped_ = known;
+      return true;
+    }
+  }
+  skipped_any_ = false;
+  count_walk();
   run_next_ = 0;
   run_stop_ = 0;
   run_end_ = 0;
@@ -166,7 +192,62 @@ bool TreeCursor::place_last() {
   frozen_.collect_last();
   clip_frozen();
   update_limit();
+  note_edge();
   return true;
+}
+
+// The entries of the held container's run that can be of a key; at its edges none have to be looked
+// at.
+Run::Range TreeCursor::range_of(Seek mode, std::string_view key) const {
+  const uint32_t entries = file_run_->entries();
+  if (mode == Seek::kGreaterEqual && key <= low_) return {0, 0};
+  if (mode == Seek::kLess && has_high_ && key >= high_) return {entries, entries};
+  return file_run_->range_of(key);
+}
+
+// Whether a key's place among these entries is found first, by their records alone, and a window
+// begins there: where it would else have values that nobody asked for.
+bool TreeCursor::worth_a_search(Run::Range range) const {
+  if (file_run_->is_outline() || range.end - range.begin < 2) return false;
+  if (!key_only_ && !passing_ &&
+      CursorWindow::missing(*file_.get(), *file_run_, true) >
+          CursorWindow::missing(*file_.get(), *file_run_, false)) {
+    return true;
+  }
+  const format::HeapRange heap = file_run_->heap_range(range.begin, range.end);
+  return file_run_->heap() == nullptr && heap.end - heap.begin > kHeapBytesAtOnce;
+}
+
+// Has a window without values, with as few of the entries in *range as can be of the key.
+bool TreeCursor::search_records(Run::Range* range, std::string_view key) {
+  const uint64_t head = key_head(key, file_run_->skip());
+  const auto look_at = [&](Run::Range records) {
+    Status status = window_->load(file_.get(), *file_run_, false, records, {});
+    if (!status.ok()) {
+      status_ = std::move(status);
+      return false;
+    }
+    use_window(false);
+    return true;
+  };
+  const auto compare = [&](uint32_t index, int* order) {
+    if (!look_at({index, index + 1})) return false;
+    *order = run_->compare(index, key, head);
+    return true;
+  };
+  if (file_run_->heap() == nullptr && !narrow_range(*file_run_, range, compare)) return false;
+  return look_at(*range);
+}
+
+// Shows what the window has.
+void TreeCursor::use_window(bool values) {
+  windowed_run_.emplace(window_->over(*file_run_));
+  run_ = &*windowed_run_;
+  for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) {
+    bases_[e] = values ? window_->base(e) : run_->prefix().data();
+  }
+  bare_window_ = !values && !key_only_;
+  bases_[kTagPlainInline] = run_->heap();
 }
 
 // Has the window that begins (or, backwards, ends) with the entries `must`, and reads on where the
@@ -185,13 +266,7 @@ bool TreeCursor::load_window(Run::Range must) {
     read_ahead_.go_on({file_.get(), at, low_, high_, has_high_}, forward_);
   }
   if (file_run_->is_outline()) HAWTHORN_TEST_POINT("tree.cursor.by_outline");
-  windowed_run_.emplace(window_->over(*file_run_));
-  run_ = &*windowed_run_;
-  for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) {
-    bases_[e] = passing_ ? run_->prefix().data() : window_->base(e);
-  }
-  bare_window_ = passing_ && !key_only_;
-  bases_[kTagPlainInline] = run_->heap();
+  use_window(!passing_ && !key_only_);
   return true;
 }
 
@@ -203,6 +278,7 @@ uint32_t TreeCursor::lower_bound_in(Run::Range heads, std::string_view key) cons
 
 // Whether a walk from here can begin with the present window.
 bool TreeCursor::in_window(Run::Range heads) const {
+  if (bare_window_ && !passing_) return false;
   return window_->begin() <= heads.begin && heads.end <= window_->end() &&
          (forward_ ? heads.begin < window_->end() : heads.end > window_->begin());
 }
@@ -211,12 +287,18 @@ Status TreeCursor::read_window(Run::Range must) {
   window_->reset();
   const size_t most = CursorWindow::bytes_max(*tree_->store()->residency);
   const bool values = !key_only_ && !passing_;
-  const Run::Range range = CursorWindow::choose(*file_.get(), *file_run_, values, must, forward_,
-                                                std::min(window_bytes_, most));
-  window_bytes_ = std::min(window_bytes_ * 2, CursorWindow::kBytesMax);
+  const size_t bytes = std::min(window_bytes_, most);
+  const Run::Range range =
+      CursorWindow::choose(*file_.get(), *file_run_, values, must, forward_, bytes);
   const size_t missing = CursorWindow::missing(*file_.get(), *file_run_, values);
-  walk_bytes_ += uint64_t{missing} * (range.end - range.begin) / file_run_->entries();
-  return window_->load(file_.get(), *file_run_, values, range);
+  // A first one is kept to what it should take; others may go beyond it where values differ in
+  // size.
+  const bool first = window_bytes_ == CursorWindow::kFirstBytes;
+  window_bytes_ = std::min(window_bytes_ * 2, CursorWindow::kBytesMax);
+  Status status =
+      window_->load(file_.get(), *file_run_, values, range, {first ? bytes : 2 * bytes, forward_});
+  walk_bytes_ += uint64_t{missing} * (window_->end() - window_->begin()) / file_run_->entries();
+  return status;
 }
 
 // How far the run goes: to the bounds, or to the end of the window.
@@ -225,10 +307,7 @@ void TreeCursor::find_end() {
   run_end_ = forward_ ? run_->entries() : 0;
   if (bounded) {
     const std::string_view bound = forward_ ? *options_.upper : *options_.lower;
-    const Run::Range heads = file_run_->heads_of(bound);
-    const bool seen = !windowed_ || heads.empty() ||
-                      (heads.begin >= window_->begin() && heads.end <= window_->end());
-    run_end_ = seen ? lower_bound_in(heads, bound) : (forward_ ? heads.end : heads.begin);
+    run_end_ = windowed_ ? locate(bound).end : run_->seek(bound);
   }
   run_stop_ = run_end_;
   if (!windowed_) return;
@@ -237,10 +316,28 @@ void TreeCursor::find_end() {
 
 // As Run::seek, for places within the window; others come out anywhere on their side of it.
 uint32_t TreeCursor::seek_run(std::string_view key) const {
-  if (!windowed_) return run_->seek(key);
-  const Run::Range heads = file_run_->heads_of(key);
-  const bool seen = heads.begin >= window_->begin() && heads.end <= window_->end();
-  return seen ? lower_bound_in(heads, key) : heads.begin;
+  return windowed_ ? locate(key).at : run_->seek(key);
+}
+
+// Where the first entry with a key >= `key` is, as far as the window tells.
+TreeCursor::Located TreeCursor::locate(std::string_view key) const {
+  const Run::Range range = file_run_->range_of(key);
+  if (range.empty()) return {range.begin, range.begin, true};
+  const bool inside = range.begin >= window_->begin() && range.end <= window_->end();
+  const uint32_t begin = std::max(range.begin, window_->begin());
+  const uint32_t end = std::min(range.end, window_->end());
+  if (begin >= end || (!inside && file_run_->is_outline())) {
+    return {forward_ ? range.begin : range.end, forward_ ? range.end : range.begin, false};
+  }
+  const uint32_t at = lower_bound_in({begin, end}, key);
+  // At an edge of the window that is none of the range, it may lie beyond.
+  const bool before = at == begin && begin > range.begin;
+  const bool behind = at == end && end < range.end;
+  return {at,
+          forward_ && behind    ? range.end
+          : !forward_ && before ? range.begin
+                                : at,
+          !before && !behind};
 }
 
 }  // namespace hawthorn::tree

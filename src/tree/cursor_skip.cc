@@ -29,10 +29,8 @@ std::optional<uint32_t> TreeCursor::certain_end() const {
   const bool bounded = forward_ ? high_inside_ : low_inside_;
   if (!bounded) return forward_ ? file_run_->entries() : 0;
   const std::string_view bound = forward_ ? *options_.upper : *options_.lower;
-  const Run::Range heads = file_run_->heads_of(bound);
-  if (heads.empty()) return heads.begin;
-  if (heads.begin < window_->begin() || heads.end > window_->end()) return {};
-  return lower_bound_in(heads, bound);
+  const Located place = locate(bound);
+  return place.exact ? std::optional<uint32_t>(place.at) : std::nullopt;
 }
 
 // How far the run has nothing but entries before the next delta key, as far as heads and window
@@ -41,10 +39,8 @@ uint32_t TreeCursor::jump_end() const {
   if (!windowed_) return run_limit_;
   uint32_t end = forward_ ? file_run_->entries() : 0;
   const auto end_at = [&](std::string_view key, bool seen_after) {
-    const Run::Range heads = file_run_->heads_of(key);
-    const bool seen = heads.begin >= window_->begin() && heads.end <= window_->end();
-    const uint32_t at = seen ? (seen_after ? run_limit_ : lower_bound_in(heads, key))
-                             : (forward_ ? heads.begin : heads.end);
+    const Located place = locate(key);
+    const uint32_t at = place.exact && seen_after ? run_limit_ : place.at;
     end = forward_ ? std::min(end, at) : std::max(end, at);
   };
   if (forward_ ? high_inside_ : low_inside_) {
@@ -55,7 +51,7 @@ uint32_t TreeCursor::jump_end() const {
 }
 
 // Entries around the place `at` that a window must have for a walk to go on from there.
-Run::Range TreeCursor::ties_at(uint32_t at) const {
+Run::Range TreeCursor::entries_at(uint32_t at) const {
   const uint32_t entries = file_run_->entries();
   Run::Range range{forward_ ? at : at - 1, forward_ ? at + 1 : at};
   if (file_run_->is_outline()) {
@@ -63,8 +59,8 @@ Run::Range TreeCursor::ties_at(uint32_t at) const {
     range.end = std::min((range.end + kGroupEntries - 1) / kGroupEntries * kGroupEntries, entries);
     return range;
   }
-  while (range.begin > 0 && file_run_->same_head_as_next(range.begin - 1)) --range.begin;
-  while (range.end < entries && file_run_->same_head_as_next(range.end - 1)) ++range.end;
+  range.begin = file_run_->boundary_before(range.begin);
+  range.end = file_run_->boundary_from(range.end);
   return range;
 }
 
@@ -82,7 +78,7 @@ bool TreeCursor::jump(uint32_t count) {
     }
     const bool inside = forward_ ? to >= window_->begin() && to < window_->end()
                                  : to > window_->begin() && to <= window_->end();
-    if (!inside && !load_window(ties_at(to))) return false;
+    if (!inside && !load_window(entries_at(to))) return false;
     find_end();
   }
   update_limit();
@@ -192,11 +188,12 @@ bool TreeCursor::cross_by_counts(uint64_t* most) {
 // After a pass: entries are shown again.
 bool TreeCursor::rest() {
   passing_ = false;
+  skipped_any_ = false;
   if (!bare_window_) return true;
   bare_window_ = false;
   window_->reset();
   if (run_next_ == run_stop_) return true;  // who goes on, or back, reads another window
-  if (!load_window(ties_at(run_next_))) return fail(std::move(status_));
+  if (!load_window(entries_at(run_next_))) return fail(std::move(status_));
   find_end();
   update_limit();
   return true;

@@ -33,6 +33,50 @@ void CursorWindow::reset() {
   end_ = 0;
 }
 
+namespace {
+
+constexpr size_t kAnyBlocks = ~size_t{0};
+
+// Of the heap, those that have the records of some entries.
+size_t heap_blocks_of(const Run& run, uint32_t begin, uint32_t end) {
+  const format::HeapRange heap = run.heap_range(begin, end);
+  if (heap.empty()) return 0;
+  return (heap.end - 1) / os::kBlockBytes - heap.begin / os::kBlockBytes + 1;
+}
+
+// The largest end, or the smallest begin, of a range with at most so many blocks of the heap.
+uint32_t fitting_end(const Run& run, Run::Range range, size_t blocks) {
+  if (blocks == kAnyBlocks) return range.end;
+  if (heap_blocks_of(run, range.begin, range.end) <= blocks) return range.end;
+  uint32_t low = range.begin;
+  for (uint32_t high = range.end - 1; low < high;) {
+    const uint32_t middle = high - (high - low) / 2;
+    if (heap_blocks_of(run, range.begin, middle) <= blocks) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+uint32_t fitting_begin(const Run& run, Run::Range range, size_t blocks) {
+  if (blocks == kAnyBlocks) return range.begin;
+  if (heap_blocks_of(run, range.begin, range.end) <= blocks) return range.begin;
+  uint32_t high = range.end;
+  for (uint32_t low = range.begin + 1; low < high;) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (heap_blocks_of(run, middle, range.end) <= blocks) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return high;
+}
+
+}  // namespace
+
 size_t CursorWindow::bytes_max(const Residency& residency) {
   return std::clamp(residency.arena()->budget() / 64, kFirstBytes, kBytesMax);
 }
@@ -52,30 +96,53 @@ Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values
   const size_t all = std::max<size_t>(missing(file, run, values), 1);
   const auto count = static_cast<uint32_t>(
       std::min<uint64_t>(run.entries(), uint64_t{bytes} * run.entries() / all));
+  // Of the heap as much as is its part of what is missing.
+  const size_t heap = run.is_outline() || run.heap() != nullptr ? 0 : file.image->heap_bytes();
+  const size_t share = align_up(bytes * heap / all, os::kBlockBytes);
+  const size_t heap_blocks =
+      share >= heap ? kAnyBlocks : std::max<size_t>(1, share / os::kBlockBytes);
   Run::Range range = must;
   if (forward) {
     range.end = std::max(range.end, range.begin + std::min(count, run.entries() - range.begin));
     if (range.end == range.begin && range.end < run.entries()) ++range.end;
     if (run.is_outline() && range.end > range.begin) {
-      const uint32_t groups = run.block_end((range.end - 1) / format::kGroupEntries);
+      const uint32_t last = (range.end - 1) / format::kGroupEntries;
+      const uint32_t needed = std::max(must.end, must.begin + 1) - 1;
+      uint32_t groups = run.block_end(range.begin / format::kGroupEntries);
+      for (size_t left = bytes; groups <= last; left -= os::kBlockBytes) {
+        if (left < 2 * os::kBlockBytes && groups > needed / format::kGroupEntries) break;
+        groups = run.block_end(groups);
+        left = std::max<size_t>(left, 2 * os::kBlockBytes);
+      }
       range.end = std::min(groups * format::kGroupEntries, run.entries());
       return range;
     }
-    while (range.end < run.entries() && run.same_head_as_next(range.end - 1)) ++range.end;
+    range.end = std::max(must.end, fitting_end(run, range, heap_blocks));
+    range.end = run.boundary_from(std::max(range.end, std::min(range.begin + 1, run.entries())));
   } else {
     range.begin = std::min(range.begin, range.end - std::min(count, range.end));
     if (range.end == range.begin && range.begin > 0) --range.begin;
     if (run.is_outline()) {
-      range.begin = run.block_begin(range.begin / format::kGroupEntries) * format::kGroupEntries;
+      const uint32_t first = range.begin / format::kGroupEntries;
+      const uint32_t needed = std::min(must.begin, std::max(must.end, 1u) - 1);
+      uint32_t groups = run.block_begin((std::max(range.end, 1u) - 1) / format::kGroupEntries);
+      for (size_t left = bytes; groups > first; left -= os::kBlockBytes) {
+        if (left < 2 * os::kBlockBytes && groups <= needed / format::kGroupEntries) break;
+        groups = run.block_begin(groups - 1);
+        left = std::max<size_t>(left, 2 * os::kBlockBytes);
+      }
+      range.begin = groups * format::kGroupEntries;
       return range;
     }
-    while (range.begin > 0 && run.same_head_as_next(range.begin - 1)) --range.begin;
+    range.begin = std::min(must.begin, fitting_begin(run, range, heap_blocks));
+    range.begin = run.boundary_before(std::min(range.begin, std::max(range.end, 1u) - 1));
   }
   return range;
 }
 
-Status CursorWindow::load(RunFile* file, const Run& run, bool values, Run::Range range) {
-  Status status = begin(file, run, values, range, Need::kMust);
+Status CursorWindow::load(RunFile* file, const Run& run, bool values, Run::Range range,
+                          Limit limit) {
+  Status status = begin(file, run, values, range, Need::kMust, limit);
   while (status.ok() && !complete()) {
     status = residency_->carry_out(reads_);
     if (status.ok()) status = arrived();
@@ -84,13 +151,15 @@ Status CursorWindow::load(RunFile* file, const Run& run, bool values, Run::Range
   return status;
 }
 
-Status CursorWindow::begin(RunFile* file, const Run& run, bool values, Run::Range range,
-                           Need need) {
+Status CursorWindow::begin(RunFile* file, const Run& run, bool values, Run::Range range, Need need,
+                           Limit limit) {
   reset();
   file_ = file;
   run_ = &run;
   values_ = values;
   need_ = need;
+  limit_ = limit;
+  heap_blocks_ = 0;
   begin_ = range.begin;
   end_ = range.end;
   stage_ = Stage::kHeap;
@@ -150,14 +219,24 @@ Status CursorWindow::plan_heap() {
   Result<const char*> at = plan(*file_->image.get(), piece);
   if (!at.ok()) return at.status();
   heap_ = origin(*at, range.begin);
+  heap_blocks_ = piece.blocks();
   heap_read_ = true;
   return {};
 }
 
-Status CursorWindow::plan_values() {
-  std::array<Piece, RunFile::kExtentsMax> pieces;
+// The pieces of the extents that have the values of the window, which ends where they reach the
+// limit.
+void CursorWindow::find_values(std::array<Piece, RunFile::kExtentsMax>* pieces) {
   const Run whole = run_->with_heap(heap_);
-  for (uint32_t i = begin_; i < end_; ++i) {
+  uint64_t blocks = heap_blocks_;
+  uint32_t whole_keys = 0;  // entries of keys all of which have their values
+  const uint32_t count = end_ - begin_;
+  for (uint32_t passed = 0; passed < count; ++passed) {
+    const uint32_t i = limit_.forward ? begin_ + passed : end_ - 1 - passed;
+    const uint32_t before = limit_.forward ? i - 1 : i;
+    if (passed == 0 || !whole.has_versions() || !whole.same_key_as_next(before)) {
+      whole_keys = passed;
+    }
     const char* value = nullptr;
     uint32_t extent = 0;
     uint32_t offset = 0;
@@ -171,10 +250,30 @@ Status CursorWindow::plan_values() {
       offset = entry.offset;
       size = entry.size;
     }
-    pieces[extent].widen(offset, uint64_t{offset} + size);
+    if (bases_[extent] != nullptr) continue;
+    Piece& piece = (*pieces)[extent];
+    Piece wider = piece;
+    wider.widen(offset, uint64_t{offset} + size);
+    blocks += wider.blocks() - piece.blocks();
+    if (whole_keys != 0 && blocks > limit_.bytes / os::kBlockBytes) {
+      if (limit_.forward) {
+        end_ = begin_ + whole_keys;
+      } else {
+        begin_ = end_ - whole_keys;
+      }
+      return;
+    }
+    piece = wider;
   }
+}
+
+Status CursorWindow::plan_values() {
   for (uint32_t e = 0; e < file_->values.size(); ++e) {
     bases_[e] = file_->bases[e].load(std::memory_order_acquire);
+  }
+  std::array<Piece, RunFile::kExtentsMax> pieces;
+  find_values(&pieces);
+  for (uint32_t e = 0; e < file_->values.size(); ++e) {
     if (bases_[e] != nullptr || pieces[e].end == 0) continue;
     Result<const char*> at = plan(*file_->values[e].get(), pieces[e]);
     if (!at.ok()) return at.status();

@@ -12,7 +12,7 @@
 // Not here: when to go on to the next piece (cursor.h), reading ahead (cursor_ahead.h).
 // Threads: one at a time.
 //
-// 1. All entries with one head are inside, or none; by an outline, all of a group.
+// 1. All versions of a key are inside, or none; by an outline, all of a group.
 // 2. The file is pinned from before begin to after reset, and no request is under way at a reset.
 
 #include <array>
@@ -41,17 +41,24 @@ class CursorWindow {
   // The bytes of heap and values of a file that are not in memory as a whole.
   static size_t missing(const RunFile& file, const Run& run, bool values);
   // Entries that contain `must` (invariant 1 holds for it) and go on from there, as many as take
-  // about `bytes` of what is missing.
+  // about `bytes` of what is missing; of the heap no more than their share.
   static Run::Range choose(const RunFile& file, const Run& run, bool values, Run::Range must,
                            bool forward, size_t bytes);
 
-  // Reads these entries (invariant 1 holds). `run` is the file's. Errors: kCorruption, kIoError,
-  // kOutOfMemory: nothing is loaded then.
-  Status load(RunFile* file, const Run& run, bool values, Run::Range range);
+  // What may be read for a window: as soon as that is reached it ends, in the direction of travel,
+  // behind its first key.
+  struct Limit {
+    size_t bytes = ~size_t{0};
+    bool forward = true;
+  };
+  // Reads these entries (invariant 1 holds), or fewer. `run` is the file's. Errors: kCorruption,
+  // kIoError, kOutOfMemory: nothing is loaded then.
+  Status load(RunFile* file, const Run& run, bool values, Run::Range range, Limit limit);
   void reset();
 
   // The same, step by step; an error is final.
-  Status begin(RunFile* file, const Run& run, bool values, Run::Range range, Need need);
+  Status begin(RunFile* file, const Run& run, bool values, Run::Range range, Need need,
+               Limit limit);
   // False: requests() wait to be read.
   bool complete() const { return stage_ == Stage::kDone; }
   void requests(void* context, std::vector<os::IoRead>* to) { reads_.requests(context, to); }
@@ -79,6 +86,9 @@ class CursorWindow {
     uint64_t begin = ~uint64_t{0};
     uint64_t end = 0;
     void widen(uint64_t from, uint64_t to);
+    uint64_t blocks() const {
+      return end == 0 ? 0 : (end + os::kBlockBytes - 1) / os::kBlockBytes - begin / os::kBlockBytes;
+    }
   };
 
   Run::Range groups() const {
@@ -87,6 +97,7 @@ class CursorWindow {
   Status plan_groups();
   Status plan_heap();
   Status plan_values();
+  void find_values(std::array<Piece, RunFile::kExtentsMax>* pieces);
   Result<const char*> plan(Extent& extent, const Piece& piece);
   Status go_on();
 
@@ -96,6 +107,8 @@ class CursorWindow {
   bool values_ = false;
   bool heap_read_ = false;  // from disk or frames: its records are checked
   Need need_ = Need::kMust;
+  Limit limit_;
+  uint64_t heap_blocks_ = 0;  // read or found in frames
   Stage stage_ = Stage::kDone;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;

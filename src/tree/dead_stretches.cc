@@ -11,17 +11,28 @@ bool covers_all(const DeadStretch& outer, const DeadStretch& inner) {
 }
 }  // namespace
 
-bool DeadStretches::find(std::string_view key, const ReadView& view, uint64_t layers,
-                         DeadStretch* out) const {
+template <typename Covers>
+bool DeadStretches::find_if(const ReadView& view, uint64_t layers, DeadStretch* out,
+                            Covers covers) const {
   if (!any()) return false;
   os::MutexLock lock(mutex_);
   for (size_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
     const DeadStretch& stretch = stretches_[i];
-    if (!stretch.covers(key) || !stretch.holds_for(view, layers)) continue;
+    if (!covers(stretch) || !stretch.holds_for(view, layers)) continue;
     *out = stretch;
     return true;
   }
   return false;
+}
+
+bool DeadStretches::find(std::string_view key, const ReadView& view, uint64_t layers,
+                         DeadStretch* out) const {
+  return find_if(view, layers, out, [&](const DeadStretch& at) { return at.covers(key); });
+}
+
+bool DeadStretches::find_before(std::optional<std::string_view> key, const ReadView& view,
+                                uint64_t layers, DeadStretch* out) const {
+  return find_if(view, layers, out, [&](const DeadStretch& at) { return at.covers_before(key); });
 }
 
 void DeadStretches::put(DeadStretch stretch) {

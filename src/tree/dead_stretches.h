@@ -18,6 +18,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,10 @@ struct DeadStretch {
   uint64_t layers = 0;  // Layers::state(); 0: whatever it is
 
   bool covers(std::string_view key) const { return key >= low && (to_end || key < high); }
+  // Whether it has what comes right before a key; nothing: before the container's end.
+  bool covers_before(std::optional<std::string_view> key) const {
+    return !key ? to_end : low < *key && (to_end || *key <= high);
+  }
   bool holds_for(const ReadView& view, uint64_t layers_known) const {
     return view.ts >= ts && (own == 0 || own == view.own) &&
            (layers == 0 || layers == layers_known);
@@ -53,6 +58,9 @@ class DeadStretches {
   bool any() const { return count_.load(std::memory_order_acquire) != 0; }
   // One that covers the key, and holds for the view. False: there is none.
   bool find(std::string_view key, const ReadView& view, uint64_t layers, DeadStretch* out) const;
+  // The same of one that covers what comes right before the key.
+  bool find_before(std::optional<std::string_view> key, const ReadView& view, uint64_t layers,
+                   DeadStretch* out) const;
   // In the place of those that it covers, or else of the one that was added first.
   void add(DeadStretch stretch);
   // The key is not in any of them any more.
@@ -60,6 +68,8 @@ class DeadStretches {
   void clear();
 
  private:
+  template <typename Covers>
+  bool find_if(const ReadView& view, uint64_t layers, DeadStretch* out, Covers covers) const;
   void put(DeadStretch stretch) REQUIRES(mutex_);
 
   mutable os::Mutex mutex_;

@@ -92,7 +92,7 @@ double run_share(const Container& container, const RunFile& file, const Part& pa
   const uint32_t entries = run->entries();
   // Without records, the entries that have the head of a key may all come before or behind it.
   const auto before = [&](std::string_view key) -> Run::Range {
-    if (run->heap() == nullptr) return run->heads_of(key);
+    if (run->heap() == nullptr) return run->range_of(key);
     const uint32_t at = run->seek(key);
     return {at, at};
   };

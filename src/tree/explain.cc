@@ -81,7 +81,7 @@ class RunCost {
       if (!*by_outline) read_front();
     }
     if (heap_ || !key.starts_with(whole_.prefix())) return {};
-    Run::Range range = whole_.heads_of(key);
+    Run::Range range = whole_.range_of(key);
     narrow_range(whole_, &range, [&](uint32_t index, int* order) {
       need_records({index, index + 1});
       *order = whole_.compare(index, key, key_head(key, whole_.skip()));
@@ -166,7 +166,7 @@ class RunCost {
       heap_ = true;  // nothing more is looked at
       return true;
     }
-    Run::Range groups = outline->groups_with(key_head(key, outline->skip()));
+    Run::Range groups = outline->groups_with(key);
     for (;;) {
       const Run::Bytes at = outline->bytes_of_groups(groups);
       const BlockRange range{&image_, at.begin, at.end - at.begin, true};
@@ -175,7 +175,7 @@ class RunCost {
         read_blocks(range);
       }
       const Run run = outline->with_groups(groups, whole_.image() + at.begin);
-      if (run.tells_heap_range(run.heads_of(key), groups.end)) return true;
+      if (run.tells_heap_range(run.range_in(groups, key), groups.end)) return true;
       groups.end = outline->block_end(groups.end);
     }
   }

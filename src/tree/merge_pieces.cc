@@ -128,6 +128,8 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
   }
   file->record.wide = builder.wide();
   file->record.first_heads = true;
+  file->record.separated = runs_have_separators;
+  file->record.separator_blocks = builder.separator_blocks();
   const size_t bytes = builder.image_bytes(built, packed.heap());
   Result<char*> memory = take_memory(bytes, true);
   if (!memory.ok()) return memory.status();

@@ -161,9 +161,13 @@ std::unique_ptr<Run> Run::outline_of(const format::RunView& view, std::string_vi
       view.first_heads != nullptr
           ? static_cast<size_t>(reinterpret_cast<const char*>(view.first_heads) - view.image)
           : size_t{view.header->header_blocks} * kRunBlockBytes;
-  void* place = allocate(tables + header_bytes, &arena);
+  // Behind it, at a multiple of 8, the separators.
+  const size_t separators_begin = align_up(header_bytes, sizeof(uint64_t));
+  const size_t separators_bytes = format::separators_bytes(view.separators);
+  const size_t bytes = tables + separators_begin + separators_bytes;
+  void* place = allocate(bytes, &arena);
   if (place == nullptr) return nullptr;
-  std::unique_ptr<Run> outline(new (place) Run(view, prefix, tables + header_bytes, arena));
+  std::unique_ptr<Run> outline(new (place) Run(view, prefix, bytes, arena));
   char* header = static_cast<char*>(place) + tables;
   std::memcpy(header, view.image, header_bytes);
   format::RunView& own = outline->view_;
@@ -171,6 +175,10 @@ std::unique_ptr<Run> Run::outline_of(const format::RunView& view, std::string_vi
   own.header = reinterpret_cast<const format::RunHeader*>(header);
   own.extents = reinterpret_cast<const format::RunExtent*>(header + format::kRunExtentsOffset);
   own.checksums = reinterpret_cast<const uint32_t*>(header + format::kRunTableOffset);
+  if (separators_bytes != 0) {
+    std::memcpy(header + separators_begin, view.separators.heads, separators_bytes);
+    own.separators = view.separators.moved(header + separators_begin);
+  }
   own.first_heads = nullptr;
   own.index = nullptr;
   own.heap = nullptr;
@@ -255,7 +263,7 @@ uint32_t Run::begin_of_tie(uint32_t group, uint64_t head) const {
          table_.kernels.search(table_, first_group - 1, head).below;
 }
 
-Run::Range Run::range_of(const GroupHit& hit, uint64_t head) const {
+Run::Range Run::ties_of(const GroupHit& hit, uint64_t head) const {
   const uint32_t start = hit.group * kGroupEntries;
   Range range{start + hit.below, std::min(start + hit.below + hit.equal, entries_)};
   if (__builtin_expect(hit.below == 0 && hit.equal != 0 && tied(hit.group), false)) {
@@ -336,7 +344,7 @@ uint32_t Run::lower_bound_in(Range range, std::string_view key) const {
 
 uint32_t Run::lower_bound(std::string_view key, uint64_t head) const {
   HAWTHORN_ASSERT(key.substr(0, skip_) == prefix());
-  return lower_bound_in(range_of(table_.kernels.find(table_, head), head), key);
+  return lower_bound_in(ties_of(table_.kernels.find(table_, head), head), key);
 }
 
 uint32_t Run::seek(std::string_view key) const {
@@ -345,23 +353,78 @@ uint32_t Run::seek(std::string_view key) const {
   return order < 0 ? 0 : entries_;
 }
 
-Run::Range Run::heads_of(std::string_view key) const {
+// Of entries among which are all that have the key's head.
+void Run::narrow(std::string_view key, Range* range) const {
+  if (view_.separators.count == 0 || range->end - range->begin < 2) return;
+  const std::string_view tail = key.substr(std::min<size_t>(key.size(), skip_ + 8));
+  view_.separators.narrow(key_head(key, skip_), tail, &range->begin, &range->end);
+}
+
+bool Run::between_keys(uint32_t at) const {
+  return !has_versions_ || at == 0 || at >= entries_ || head(at - 1) != head(at) ||
+         view_.separators.before(at);
+}
+
+uint32_t Run::boundary_from(uint32_t at) const {
+  while (!between_keys(at)) ++at;
+  return at;
+}
+
+uint32_t Run::boundary_before(uint32_t at) const {
+  while (!between_keys(at)) --at;
+  return at;
+}
+
+Run::Range Run::range_of(std::string_view key) const {
   const int order = key.substr(0, skip_).compare(prefix());
   if (order != 0) {
     const uint32_t at = order < 0 ? 0 : entries_;
     return {at, at};
   }
+  if (is_outline()) {
+    const Range groups = groups_with(key);
+    return {groups.begin * kGroupEntries, std::min(groups.end * kGroupEntries, entries_)};
+  }
   const uint64_t head = key_head(key, skip_);
-  if (!is_outline()) return range_of(table_.kernels.find(table_, head), head);
-  const Range groups = groups_with(head);
-  return {groups.begin * kGroupEntries, std::min(groups.end * kGroupEntries, entries_)};
+  Range range = ties_of(table_.kernels.find(table_, head), head);
+  narrow(key, &range);
+  return range;
 }
 
-Run::Range Run::groups_with(uint64_t head) const {
+Run::Range Run::groups_with(std::string_view key) const {
+  const uint64_t head = key_head(key, skip_);
   const uint32_t last = locate(head);
   uint32_t begin = first_group_from(head, last);
   if (begin > 0 && table_.first_heads[begin] == head && tied(begin)) --begin;
-  return {begin, last + 1};
+  const Range groups{begin, last + 1};
+  if (view_.separators.count == 0 || last == begin) return groups;
+  Range range{groups.begin * kGroupEntries, std::min(groups.end * kGroupEntries, entries_)};
+  narrow(key, &range);
+  return {range.begin / kGroupEntries, std::max((range.end + kGroupEntries - 1) / kGroupEntries,
+                                                range.begin / kGroupEntries + 1)};
+}
+
+Run::Range Run::range_in(Range groups, std::string_view key) const {
+  const uint64_t head = key_head(key, skip_);
+  const uint32_t end = std::min(groups.end * kGroupEntries, entries_);
+  const auto first = [&](uint32_t begin, auto before) {
+    uint32_t stop = end;
+    while (begin < stop) {
+      const uint32_t middle = begin + (stop - begin) / 2;
+      if (before(this->head(middle))) {
+        begin = middle + 1;
+      } else {
+        stop = middle;
+      }
+    }
+    return begin;
+  };
+  Range range{};
+  range.begin = first(std::min(groups.begin * kGroupEntries, end),
+                      [head](uint64_t own) { return own < head; });
+  range.end = first(range.begin, [head](uint64_t own) { return own <= head; });
+  narrow(key, &range);
+  return range;
 }
 
 Run::Bytes Run::bytes_of_groups(Range groups) const {
@@ -384,7 +447,7 @@ bool Run::tells_heap_range(Range range, uint32_t groups_end) const {
 
 uint32_t Run::pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const {
   HAWTHORN_ASSERT(key.substr(0, skip_) == prefix());
-  return find_in(range_of(hit, head), key, ts);
+  return find_in(ties_of(hit, head), key, ts);
 }
 
 uint32_t Run::find_in(Range range, std::string_view key, Lsn ts) const {

@@ -182,18 +182,22 @@ class Run {
     uint32_t end;
     bool empty() const { return begin == end; }
   };
-  // The entries whose heads are equal to that of `key`, which need not share prefix(); empty: where
-  // they would stand. Of an outline all entries of the groups where they are or would be. `group` =
-  // locate of a key that does share it.
-  Range heads_of(std::string_view key) const;
+  // The entries that can be of `key`, which need not share prefix(): those with its head, between
+  // two separators where there are some; empty: where they would stand. Entries before are smaller
+  // than the key, those behind are not. Of an outline all entries of the groups where they are or
+  // would be. `group` = locate of a key that does share the prefix.
+  Range range_of(std::string_view key) const;
   Range heads_from(uint32_t group, uint64_t head) const {
-    return range_of(table_.kernels.search(table_, group, head), head);
+    return ties_of(table_.kernels.search(table_, group, head), head);
   }
   // Of those, the newest one of exactly this key with cts <= ts, or kNone.
   uint32_t find_in(Range range, std::string_view key, Lsn ts) const;
   // Of those, the first whose key is >= key.
   uint32_t lower_bound_in(Range range, std::string_view key) const;
-  bool same_head_as_next(uint32_t index) const { return head(index) == head(index + 1); }
+  // The nearest place from `at` on (or before it) between two keys, as far as that is seen without
+  // records: between two heads, at a separator, or anywhere in a run without old versions.
+  uint32_t boundary_from(uint32_t at) const;
+  uint32_t boundary_before(uint32_t at) const;
   // The bytes of the heap that belong to entries [begin, end).
   format::HeapRange heap_range(uint32_t begin, uint32_t end) const {
     return format::heap_range(view_, begin, end);
@@ -211,8 +215,10 @@ class Run {
 
   // ---- Without the index blocks
   bool is_outline() const { return view_.index == nullptr; }
-  // The groups in which entries with this head are, or would be.
-  Range groups_with(uint64_t head) const;
+  // The groups in which entries that can be of `key` are, or would be; it shares prefix().
+  Range groups_with(std::string_view key) const;
+  // As range_of, where only the groups are there that groups_with says, or more behind them.
+  Range range_in(Range groups, std::string_view key) const;
   // Where groups lie in the image.
   struct Bytes {
     uint32_t begin;
@@ -353,7 +359,9 @@ class Run {
   bool tied(uint32_t group) const { return (ties_[group / 64] >> (group % 64) & 1) != 0; }
 
   // All entries with this head, from what the kernel found in its last group.
-  Range range_of(const GroupHit& hit, uint64_t head) const;
+  Range ties_of(const GroupHit& hit, uint64_t head) const;
+  void narrow(std::string_view key, Range* range) const;
+  bool between_keys(uint32_t at) const;
   // The first of the groups before `end` whose first head is not smaller, or `end`.
   uint32_t first_group_from(uint64_t head, uint32_t end) const;
   uint32_t begin_of_tie(uint32_t group, uint64_t head) const;

@@ -64,6 +64,8 @@ void RunBuilder::start(const RunShape& shape) {
   }
   if (!shape_.plain_inline) shape_.fixed_inline_size = 0;
   counts_ = {};
+  separators_.clear();
+  separated_entries_ = 0;
   key_size_max_ = skip_;
   expiry_min_ = 0;
 }
@@ -406,7 +408,60 @@ std::string_view RunBuilder::heap() {
   return {heap_.data(), bytes};
 }
 
-size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap) const {
+// Where what entry `index`, or the next one with anything in the heap, has there begins.
+uint32_t RunBuilder::heap_offset_from(uint32_t index) const {
+  for (; index < entries_; ++index) {
+    const uint32_t location = locations_.data()[index];
+    if (location >= kInHeap) return location_offset(location);
+  }
+  return heap_bytes_;
+}
+
+// The key bytes behind an entry's head.
+std::string_view RunBuilder::tail(uint32_t index) const {
+  const uint32_t location = locations_.data()[index];
+  if (location < kIsRecord) return {};
+  return format::decode_record(heap_.data() + location_offset(location)).tail;
+}
+
+// Entries [begin, end) have one head. So that a read of one looks at the blocks of its record
+// alone, what lies between two separators begins and ends in one block, or is of one key.
+void RunBuilder::separate(uint32_t begin, uint32_t end) {
+  const auto block = [](uint32_t offset) { return offset / kRunBlockBytes; };
+  uint32_t first = heap_offset_from(begin);
+  if (block(first) == block(std::max(heap_offset_from(end), first + 1) - 1)) return;
+  std::string_view before = tail(begin);
+  for (uint32_t index = begin + 1; index < end; ++index) {
+    const std::string_view own = tail(index);
+    const uint32_t last = std::max(heap_offset_from(index + 1), first + 1) - 1;
+    if (block(last) != block(first) && before < own) {
+      separators_.add(heads_.data()[index], index, before, own);
+      first = heap_offset_from(index);
+    }
+    before = own;
+  }
+}
+
+uint32_t RunBuilder::separator_blocks() {
+  if (separated_entries_ != entries_) {
+    separators_.clear();
+    separated_entries_ = entries_;
+    const uint64_t* heads = heads_.data();
+    const bool some = counts_.record != 0 && runs_have_separators;
+    for (uint32_t index = 1; some && index < entries_; ++index) {
+      if (heads[index] != heads[index - 1]) continue;
+      const uint32_t begin = index - 1;
+      while (index < entries_ && heads[index] == heads[begin]) ++index;
+      separate(begin, index);
+    }
+  }
+  const uint32_t count = separators_.count();
+  return count == 0 ? 0
+                    : format::run_extent_blocks(static_cast<uint32_t>(
+                          format::separators_bytes(count, separators_.own_bytes())));
+}
+
+size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap) {
   const uint32_t groups = format::run_group_count(entries_);
   const uint32_t index_blocks = format::run_index_blocks(groups, layout());
   const uint32_t heap_blocks = format::run_heap_blocks(image_heap_bytes());
@@ -416,7 +471,7 @@ size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const Packe
     words += format::run_region_words(format::run_extent_blocks(extent.record.bytes),
                                       extent_blocks(extent), table());
   }
-  const uint64_t header_blocks = format::run_header_blocks(words, groups);
+  const uint64_t header_blocks = format::run_header_blocks(words, groups) + separator_blocks();
   return (header_blocks + index_blocks + heap_blocks) * kRunBlockBytes;
 }
 
@@ -460,11 +515,14 @@ uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn m
   for (const BuiltExtent& extent : extents) put(extent.packing.ends);
   write_first_heads(to + format::run_first_heads_offset(static_cast<uint64_t>(
                              words - reinterpret_cast<uint32_t*>(to + format::kRunTableOffset))));
+  if (header->separator_blocks != 0) {
+    separators_.write(index - size_t{header->separator_blocks} * kRunBlockBytes);
+  }
   return checksum64(to, header_bytes, 0);
 }
 
 void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts,
-                              const PackedHeap* heap, char* to) const {
+                              const PackedHeap* heap, char* to) {
   RunHeader header{};
   header.magic = format::kRunMagic;
   header.version = format::kRunVersion;
@@ -504,6 +562,11 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   header.features |= format::kRunFeatureFirstHeads;
   if (wide()) header.features |= format::kRunFeatureWide;
   if (counts_.operands != 0) header.features |= format::kRunFeatureOperands;
+  if (header.separator_blocks = separator_blocks(); header.separator_blocks != 0) {
+    header.features |= format::kRunFeatureSeparators;
+    header.separator_count = separators_.count();
+    header.separator_bytes = separators_.own_bytes();
+  }
   std::memset(to, 0, size_t{header.header_blocks} * kRunBlockBytes);
   std::memcpy(to, &header, sizeof header);
   auto* out = reinterpret_cast<format::RunExtent*>(to + format::kRunExtentsOffset);

@@ -21,6 +21,9 @@
 
 namespace hawthorn::tree {
 
+// Whether runs get separators. Tests of runs that have none clear it, before the first run.
+inline bool runs_have_separators = true;
+
 struct RunShape {
   uint64_t container = 0;
   uint32_t tree = 0;
@@ -81,6 +84,7 @@ class RunBuilder {
   bool wide() const;
   // Between two runs: the next one starts with none.
   void release_buffers() {
+    separators_.release();
     heads_.release();
     locations_.release();
     heap_.release();
@@ -88,14 +92,17 @@ class RunBuilder {
   }
   // That its buffers take.
   size_t buffer_bytes() const {
-    return heads_.bytes() + locations_.bytes() + heap_.bytes() + key_.bytes();
+    return heads_.bytes() + locations_.bytes() + heap_.bytes() + key_.bytes() +
+           separators_.memory_bytes();
   }
   // The heap as it will stand in the image, in whole blocks; for who packs it. Valid until anything
   // is added.
   std::string_view heap();
   // The bytes of the image if it were finished now with these extents, in memory. `heap`: null when
   // it is not packed.
-  size_t image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap = nullptr) const;
+  size_t image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap = nullptr);
+  // Of those, the blocks of separators.
+  uint32_t separator_blocks();
   // Writes the image (image_bytes, a multiple of 4 KB; `to` is 4 KB aligned) and returns the
   // checksum for the manifest. max_ts <= cut. The heap is written unpacked. Of what will be sealed
   // the words for index blocks and an unpacked heap are zeros, and the checksum means nothing yet.
@@ -156,8 +163,11 @@ class RunBuilder {
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
   void move_heads(const Run& from_run, uint32_t from);
   void write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts,
-                    const PackedHeap* heap, char* to) const;
+                    const PackedHeap* heap, char* to);
   void write_first_heads(char* to) const;
+  uint32_t heap_offset_from(uint32_t index) const;
+  std::string_view tail(uint32_t index) const;
+  void separate(uint32_t begin, uint32_t end);
   void write_index(char* to) const;
   format::GroupLayout layout() const;
   format::TableShape table() const { return {shape_.sealed}; }
@@ -174,6 +184,8 @@ class RunBuilder {
   uint32_t skip_ = 0;
   RunShape shape_;  // its prefix is a view of the heap's start: taken anew where it is needed
   Counts counts_;
+  format::SeparatorWriter separators_;  // of so many entries
+  uint32_t separated_entries_ = 0;
   uint32_t key_size_max_ = 0;
   uint64_t expiry_min_ = 0;
 };

@@ -309,6 +309,7 @@ TEST(RunBuilderTest, PackedRegionsAreWhereTheHeaderSays) {
   record.run.blocks = record.unpacked_blocks - blocks + heap.stored_blocks;
   for (const BuiltExtent& extent : extents) record.values.push_back(extent.record);
   record.first_heads = true;
+  record.separator_blocks = builder.separator_blocks();
   EXPECT_EQ(format::run_front(record).header_blocks, run.header().header_blocks);
   EXPECT_EQ(format::run_front(record).blocks, run.front_blocks());
   // Ends that contradict each other are refused.

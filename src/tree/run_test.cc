@@ -27,7 +27,7 @@ uint64_t seed_of_run() { return testing::environment_number("HAWTHORN_SEED", 202
 // What an outline finds in copies of the groups that it asks for, everything else out of reach.
 void expect_outlined(const tree::Run& run, const tree::Run& outline, std::string_view key, Lsn ts) {
   const uint64_t head = key_head(key, run.skip());
-  for (tree::Run::Range groups = outline.groups_with(head);;) {
+  for (tree::Run::Range groups = outline.groups_with(key);;) {
     const tree::Run::Bytes at = outline.bytes_of_groups(groups);
     const size_t in_line = at.begin % 64;
     const size_t size = in_line + at.end - at.begin;
@@ -36,8 +36,8 @@ void expect_outlined(const tree::Run& run, const tree::Run& outline, std::string
         static_cast<char*>(operator new(size, std::align_val_t{64})), release);
     std::copy(run.image() + at.begin, run.image() + at.end, copy.get() + in_line);
     const tree::Run known = outline.with_groups(groups, copy.get() + in_line);
-    const tree::Run::Range range = known.heads_of(key);
-    const tree::Run::Range expected = run.heads_of(key);
+    const tree::Run::Range range = known.range_in(groups, key);
+    const tree::Run::Range expected = run.range_of(key);
     ASSERT_EQ(range.begin, expected.begin);
     ASSERT_EQ(range.end, expected.end);
     if (known.tells_heap_range(range, groups.end)) {
@@ -338,6 +338,19 @@ Generated wide_golden_entries() {
   return g;
 }
 
+Generated separated_golden_entries() {
+  Generated g;
+  g.prefix = "golden/";
+  g.cut = 900;
+  g.shape = {.container = 44, .tree = 3, .prefix = {}};
+  for (uint32_t i = 0; i < 700; ++i) {
+    g.model[g.prefix + "of one head/" + std::to_string(10000 + i * 7) + "/" +
+            std::string(i % 11, 'x')][0]
+        .value = "value " + std::to_string(i);
+  }
+  return g;
+}
+
 // `built_now`: this version builds the same image, not only reads it.
 void expect_golden(const char* name, Generated g, uint64_t checksum, bool built_now = true) {
   const std::string path = testing::source_tree() + "/tests/compat/v1/" + name;
@@ -370,6 +383,7 @@ TEST(RunTest, TheGoldenImagesOfVersion1) {
   expect_golden("index_run.bin", golden_entries(), 17141291905369532761u, false);
   expect_golden("index_run_first_heads.bin", golden_entries(), 4579285486833942787u);
   expect_golden("index_run_wide.bin", wide_golden_entries(), 9853066389356644172u);
+  expect_golden("index_run_separators.bin", separated_golden_entries(), 17497845892582434456u);
 }
 
 }  // namespace
