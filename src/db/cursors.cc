@@ -6,6 +6,7 @@
 #include "db/cursor_impl.h"
 #include "db/expiry_job.h"
 #include "db/stored_key.h"
+#include "tree/estimate.h"
 
 namespace hawthorn {
 
@@ -265,6 +266,39 @@ Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   if (!stored.ok()) return Cursor(stored.status());
   return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, *stored,
                                                nullptr, now_ms));
+}
+
+Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
+                                   std::optional<std::string_view> hi) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  const db::StoredRange range(*state, lo, hi, db::Use::kSeek);
+  if (!range.ok()) return range.status();
+  std::optional<std::string> upper;
+  if (range.high().has_value()) upper.emplace(*range.high());
+  RangeEstimate all;
+  // A count looks at what is not flushed, and is worth it up to so many entries, without a read.
+  // (They are estimated, too, so these are some more than what is promised.)
+  constexpr uint64_t kLooksMax = 12'000;
+  uint64_t looks = 0;
+  for (const tree::TreeState* of = state; of != nullptr;) {
+    const tree::Estimate found = tree::estimate(of->directory(), range.low(), upper, of->shape());
+    all.entries += found.entries;
+    all.bytes += found.bytes;
+    looks += found.unflushed + (of->base() == nullptr ? 0 : found.entries);
+    if (!found.in_memory) looks += kLooksMax;
+    for (const std::shared_ptr<tree::Layer>& layer : of->layers().list()) {
+      if (!layer->deletes()) looks += kLooksMax;
+    }
+    of = of->base() == nullptr ? nullptr : of->base()->source;
+  }
+  if (looks < kLooksMax) {
+    // What cannot be read is met by who reads it.
+    if (const Result<uint64_t> exact = count(tree, lo, hi); exact.ok()) all.entries = *exact;
+  }
+  return all;
 }
 
 }  // namespace hawthorn

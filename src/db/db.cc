@@ -19,7 +19,6 @@
 #include "os/file.h"
 #include "os/io_queue.h"
 #include "tree/cursor.h"
-#include "tree/estimate.h"
 #include "tree/explain.h"
 #include "tree/point_get.h"
 #include "tree/value_access.h"
@@ -182,26 +181,6 @@ Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
       count_range(state, {registration.ts, 0}, range.low(), range.high(), impl_->now_of(nullptr));
   impl_->snapshots_->remove(registration.slot);
   return result;
-}
-
-Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
-                                   std::optional<std::string_view> hi) {
-  Status status = impl_->usable();
-  if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
-  if (state == nullptr) return status;
-  const db::StoredRange range(*state, lo, hi, db::Use::kSeek);
-  if (!range.ok()) return range.status();
-  std::optional<std::string> upper;
-  if (range.high().has_value()) upper.emplace(*range.high());
-  RangeEstimate all;
-  for (const tree::TreeState* of = state; of != nullptr;) {
-    const tree::Estimate found = tree::estimate(of->directory(), range.low(), upper, of->shape());
-    all.entries += found.entries;
-    all.bytes += found.bytes;
-    of = of->base() == nullptr ? nullptr : of->base()->source;
-  }
-  return all;
 }
 
 Result<KeyExplanation> Db::explain(const Tree& tree, std::string_view key,

@@ -15,6 +15,8 @@ namespace hawthorn::tree {
 namespace {
 constexpr size_t kSamples = 64;
 constexpr size_t kSmallDelta = 64;
+constexpr size_t kChangeSamples = 256;
+constexpr uint32_t kRunSamples = 1024;
 // What a container with a delta counts beside its run where its leaf is weighed as a whole.
 constexpr uint64_t kDirtyEntries = 256;
 
@@ -105,6 +107,82 @@ double run_share(const Container& container, const RunFile& file, const Part& pa
   return std::max(0.0, guessed / entries);
 }
 
+// What a delta's newest version of a key says; nothing: it has no version that counts.
+std::optional<bool> there_in(const DeltaEntry& entry) {
+  const Version* newest = entry.newest.load(std::memory_order_acquire);
+  if (newest == nullptr) return {};
+  return newest->kind != VersionKind::kTombstone;
+}
+
+// Whether the run has a key, as far as memory tells: by its head where that is all there is.
+bool run_has(const Run* run, std::string_view key) {
+  if (run == nullptr || run->entries() == 0) return false;
+  if (run->heap() == nullptr) return !run->range_of(key).empty();
+  const uint32_t at = run->seek(key);
+  if (at == run->entries() || !run->has_key(at, key)) return false;
+  return run->kind(at) != EntryKind::kTombstone;
+}
+
+// By how much an entry of a delta changes what is there below it: the run, and where `delta` is the
+// active one, the frozen one.
+int change_of(const DeltaEntry& entry, const Delta* delta, const Descriptor& present,
+              const Run* run) {
+  const std::optional<bool> there = there_in(entry);
+  if (!there) return 0;
+  const std::string_view key = entry.key();
+  const uint64_t hash = Delta::hash(key);
+  if (delta == present.frozen && present.active->find(key, hash) != nullptr) return 0;
+  std::optional<bool> before;
+  if (delta == present.active && present.frozen != nullptr) {
+    const DeltaEntry* frozen = present.frozen->find(key, hash);
+    if (frozen != nullptr) before = there_in(*frozen);
+  }
+  return *there - before.value_or(run_has(run, key));
+}
+
+// What the unflushed writes of a part add to what its run has, and how many those are.
+struct Unflushed {
+  double change = 0;
+  double entries = 0;
+};
+
+Unflushed unflushed_in(const Delta* delta, const Part& part, const Descriptor& present,
+                       const Run* run) {
+  Unflushed sum;
+  if (delta == nullptr || delta->empty()) return sum;
+  std::array<DeltaEntry*, kChangeSamples> samples;
+  size_t count = 0;
+  double each = 1;
+  if (delta->entries() > kChangeSamples) count = delta->sample(samples);
+  if (count > 0) {
+    each = static_cast<double>(delta->entries()) / static_cast<double>(count + 1);
+  } else {
+    count = delta->collect(Delta::Seek::kGreaterEqual, part.low, key_head(part.low, delta->skip()),
+                           samples);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!part.has(samples[i]->key())) continue;
+    sum.entries += each;
+    sum.change += each * change_of(*samples[i], delta, present, run);
+  }
+  return sum;
+}
+
+// How many keys a run has, of which nobody has counted them: by some of its entries.
+double keys_of(const RunFile& file, const Run* run) {
+  const auto stored = static_cast<double>(file.record.entries);
+  if (run == nullptr || run->heap() == nullptr || !run->has_versions()) return stored;
+  const uint32_t entries = run->entries();
+  const uint32_t step = std::max<uint32_t>(1, entries / kRunSamples);
+  uint32_t looked = 0;
+  uint32_t newest = 0;
+  for (uint32_t i = 0; i < entries; i += step, ++looked) {
+    if (i > 0 && run->same_key_as_next(i - 1)) continue;
+    newest += run->kind(i) != EntryKind::kTombstone ? 1 : 0;
+  }
+  return stored * newest / std::max<uint32_t>(1, looked);
+}
+
 // A frozen delta that parts of a split share reaches beyond the container.
 double delta_entries(const Delta* delta, const Part& part, bool shared) {
   if (delta == nullptr || delta->empty()) return 0;
@@ -129,6 +207,8 @@ double delta_entries(const Delta* delta, const Part& part, bool shared) {
 struct Amount {
   double entries = 0;
   double bytes = 0;
+  double unflushed = 0;  // entries of deltas
+  bool in_memory = true;
 };
 
 // `stored`: counts all that its run has, else only what is known to be there for new readers.
@@ -138,13 +218,26 @@ Amount amount_of(const Container& container, const Part& part, bool stored,
   const RunFile& file = *present.run;
   const double share = part.whole() ? 1 : run_share(container, file, part, shape);
   const uint64_t live = file.live.load(std::memory_order_acquire);
-  const bool counted = !stored && live < RunFile::kHasVersions;
+  const Run* run = file.run.load(std::memory_order_acquire);
   Amount amount;
-  amount.entries = share * static_cast<double>(counted ? live : file.record.entries);
-  // Some may be there, though heads do not tell.
-  if (stored && file.record.entries > 0) amount.entries = std::max(amount.entries, 1.0);
-  amount.entries += delta_entries(present.active, part, false);
-  amount.entries += delta_entries(present.frozen, part, true);
+  if (stored) {
+    amount.entries = share * static_cast<double>(file.record.entries);
+    // Some may be there, though heads do not tell.
+    if (file.record.entries > 0) amount.entries = std::max(amount.entries, 1.0);
+    amount.entries += delta_entries(present.active, part, false);
+    amount.entries += delta_entries(present.frozen, part, true);
+  } else {
+    const bool counted = live < RunFile::kHasVersions;
+    amount.entries = share * (counted ? static_cast<double>(live) : keys_of(file, run));
+    for (const Delta* delta : {present.active, present.frozen}) {
+      const Unflushed unflushed = unflushed_in(delta, part, present, run);
+      amount.entries += unflushed.change;
+      amount.unflushed += unflushed.entries;
+    }
+    amount.entries = std::max(amount.entries, 0.0);
+    const bool settled = part.whole() && counted && amount.unflushed == 0;
+    amount.in_memory = settled || file.empty() || (run != nullptr && run->heap() != nullptr);
+  }
   amount.bytes = share * static_cast<double>(file.disk_blocks()) * os::kBlockBytes;
   return amount;
 }
@@ -188,6 +281,8 @@ Estimate estimate(const Directory& directory, std::string_view lower,
       const Amount amount = amount_of(*container, part, false, shape);
       sum.entries += amount.entries;
       sum.bytes += amount.bytes;
+      sum.unflushed += amount.unflushed;
+      sum.in_memory = sum.in_memory && amount.in_memory;
     }
   };
   NodeEstimate::each_leaf(
@@ -199,7 +294,8 @@ Estimate estimate(const Directory& directory, std::string_view lower,
             static_cast<double>(sums.blocks.load(std::memory_order_relaxed)) * os::kBlockBytes;
       },
       add);
-  return {static_cast<uint64_t>(sum.entries + 0.5), static_cast<uint64_t>(sum.bytes + 0.5)};
+  return {static_cast<uint64_t>(sum.entries + 0.5), static_cast<uint64_t>(sum.bytes + 0.5),
+          static_cast<uint64_t>(sum.unflushed + 0.5), sum.in_memory};
 }
 
 namespace {

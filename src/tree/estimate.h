@@ -1,11 +1,13 @@
 #pragma once
 // About how much a range holds, from what is in memory of every container: sums, records, and how
-// far its bounds reach into runs and deltas. Reads nothing from disk and looks at no version.
+// far its bounds reach into runs and deltas. Reads nothing from disk, and looks at the newest
+// version of some keys.
 //
 // Not here: exact counts (count.h). Threads: functions from any thread.
 //
-// 1. What is not flushed counts as new keys, though some of it replaces or deletes others.
-// 2. Whatever a reader could find has a part in the estimate of its container: one of 0 is empty.
+// 1. What is not flushed counts by what it changes, as some of its keys tell.
+// 2. For a random place whatever a reader could find has a part in the weight of its container, and
+//    counts as new: one of 0 is empty.
 // 3. Of a framed tree's container with notes or labels beside its entries, as long as its run's
 //    keys are not in memory, these are taken for as many as its entries.
 
@@ -21,7 +23,9 @@ namespace hawthorn::tree {
 
 struct Estimate {
   uint64_t entries = 0;
-  uint64_t bytes = 0;  // on disk
+  uint64_t bytes = 0;      // on disk
+  uint64_t unflushed = 0;  // entries of deltas
+  bool in_memory = true;   // all that an exact count would look at
 };
 
 // Of the keys in [lower, upper). `shape`: the tree's; null: it has none.

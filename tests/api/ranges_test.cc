@@ -166,6 +166,38 @@ TEST_F(RangesTest, CallsThatCannotBeAnswered) {
   EXPECT_TRUE(db_->estimate(dropped, "", std::nullopt).status().is(StatusCode::kInvalidArgument));
 }
 
+// Few keys, written again and again: neither what only a snapshot needs nor what is not flushed yet
+// counts as more of them.
+TEST_F(RangesTest, EstimatesOfFewKeysAreExact) {
+  open();
+  std::vector<Snapshot> snapshots;
+  for (uint64_t round = 0; round < 40; ++round) {
+    fill(0, 500, 20);
+    snapshots.push_back(db_->snapshot());
+    if (round % 8 == 7) ASSERT_OK(db_->flush());
+    ASSERT_OK(db_->del(tree_, big_endian(round)));
+    EXPECT_EQ(db_->estimate(tree_, "", std::nullopt)->entries, 499u);
+    EXPECT_EQ(db_->estimate(tree_, big_endian(100), big_endian(300))->entries, 200u);
+  }
+}
+
+// With more than a count should look at: by what some of the unflushed keys change.
+TEST_F(RangesTest, EstimatesFollowOverwritesAndDeletes) {
+  open();
+  constexpr uint64_t kKeys = 30'000;
+  fill(0, kKeys, 20);
+  ASSERT_OK(db_->flush());
+  fill(0, kKeys, 20);
+  const auto entries = [&] {
+    return static_cast<double>(db_->estimate(tree_, "", std::nullopt)->entries);
+  };
+  EXPECT_NEAR(entries(), kKeys, kKeys / 20.0);
+  for (uint64_t i = 0; i < 25'000; ++i) ASSERT_OK(db_->del(tree_, big_endian(i)));
+  EXPECT_NEAR(entries(), 5'000, kKeys / 20.0);
+  fill(kKeys, 2 * kKeys, 20);
+  EXPECT_NEAR(entries(), 35'000, kKeys / 20.0);
+}
+
 TEST_F(RangesTest, EstimatesNeedNoDisk) {
   open();
   constexpr uint64_t kKeys = 200'000;
