@@ -25,7 +25,8 @@ TEST(ManifestTest, ACompressedTreeIsAFeature) {
   ManifestBatch batch;
   batch.trees_created = {{1, "t", 0, 0}, {2, "u", 0, 0}};
   must(manifest->append(batch));
-  constexpr uint64_t kAlways = format::kFeatureRunShapes | format::kFeatureCatalog;
+  constexpr uint64_t kAlways =
+      format::kFeatureRunShapes | format::kFeatureCatalog | format::kFeatureSeparators;
   EXPECT_EQ(f.load()->features.incompatible, kAlways);
   const uint64_t number = manifest->number();
   batch = {};
@@ -66,7 +67,8 @@ TEST(ManifestTest, AMergeOperatorIsAFeature) {
   ManifestBatch batch;
   batch.trees_created = {{1, "t", 0, 0}};
   must(manifest->append(batch));
-  constexpr uint64_t kBefore = format::kFeatureRunShapes | format::kFeatureCatalog;
+  constexpr uint64_t kBefore =
+      format::kFeatureRunShapes | format::kFeatureCatalog | format::kFeatureSeparators;
   EXPECT_EQ(f.load()->features.incompatible, kBefore);
   batch = {};
   batch.trees_set = {{1, "t", 0, 0, "adds"}};

@@ -324,11 +324,12 @@ TEST_F(ManyLeaves, EstimatesComeNear) {
   test_.evict_all();
   expect_near(contents, 40);
   EXPECT_EQ(bytes_read(), before);
-  // Of what is not flushed all writes count.
+  // Of what is not flushed counts what it adds; without their records some keys may seem to be
+  // there.
   TestTree::Changes changes;
   for (uint64_t i = 0; i < 2000; ++i) changes.emplace_back(Generator::number(i * 10 + 1), "new");
   test_.commit(changes);
-  EXPECT_EQ(estimate(directory, "", {}).entries, kKeys + 2000);
+  EXPECT_NEAR(static_cast<double>(estimate(directory, "", {}).entries), kKeys + 2000, kKeys / 20.0);
 }
 
 // ---- Interleavings

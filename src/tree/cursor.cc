@@ -162,6 +162,10 @@ bool TreeCursor::enter(Where where, std::string_view key) {
       high_ = container->high;
       has_high_ = container->has_high;
       if (!options_.hidden.empty()) find_hiding();
+      if (dead_known()) {
+        const DeadStretches& dead = *active_.delta->dead();
+        run_hidden_ = run_hidden_ || dead.have_all_from(low_, view_, options_.hidden_state);
+      }
       take_run();
     }
     low_inside_ = options_.lower && *options_.lower > low_;
@@ -274,6 +278,7 @@ bool TreeCursor::find_again(Seek mode) {
 bool TreeCursor::resume(bool forward) {
   const bool turned = forward != forward_;
   if (turned) begin_walk();
+  skipped_any_ = false;  // what was shown lies between
   const Seek mode = forward ? Seek::kGreater : Seek::kLess;
   if (let_go_) return find_again(mode);
   if (view_.own != 0) {
@@ -433,7 +438,6 @@ bool TreeCursor::find() {
       case Step::kShown:
       case Step::kTooLarge:
         if (dead_count_ != 0) end_stretch(true);
-        skipped_any_ = false;
         if (from_delta_ && !keep_shown()) return fail(Status(StatusCode::kOutOfMemory));
         consume();
         valid_ = true;

@@ -189,6 +189,8 @@ class TreeCursor {
   Status settle_in();
   bool place(Seek mode, std::string_view key);
   bool place_last();
+  void begin_place(bool forward);
+  bool place_there(Seek mode, std::string_view key);
   bool place_run(Seek mode, std::string_view key);
   uint32_t lower_bound_in(Run::Range heads, std::string_view key) const;
   Run::Range range_of(Seek mode, std::string_view key) const;
@@ -312,7 +314,7 @@ class TreeCursor {
   bool in_batches_ = false;   // in_use_ since a call before
   bool let_go_ = false;       // the deltas were taken away
   bool deleted_ = false;      // the entry looked at is a delete, to be shown
-  bool run_hidden_ = false;   // of the held container; run_ is null
+  bool run_hidden_ = false;   // nothing of it is shown in the held container; run_ is null
   bool dead_ = false;         // the entry looked at is not shown, and will not be later
   bool dead_named_ = false;   // and key_ is its key
   // The walk was put behind skipped_, and has passed nothing since that is not dead.

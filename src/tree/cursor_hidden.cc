@@ -14,7 +14,6 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr uint32_t kLooksAgain = 64;
 constexpr uint32_t kGrowsBy = 4;  // a stretch that is known
 }  // namespace
 
@@ -77,8 +76,8 @@ bool TreeCursor::pass_hidden() {
       if (!forward_) dead_edge_.push_back('\0');
     }
   }
-  const bool looks = dead_named_ && dead_count_++ % kLooksAgain == 0 && active_.delta != nullptr &&
-                     active_.delta->dead() != nullptr;
+  const bool looks = dead_named_ && dead_count_++ % dead_looks_again == 0 &&
+                     active_.delta != nullptr && active_.delta->dead() != nullptr;
   if (looks && active_.delta->dead()->any()) return pass_stretch();
   consume();
   return true;
@@ -95,6 +94,7 @@ bool TreeCursor::pass_known(Seek* mode, std::optional<std::string_view>* key) {
     const bool found = before ? dead.find_before(*key, view_, options_.hidden_state, &known)
                               : dead.find(**key, view_, options_.hidden_state, &known);
     if (!found) return true;
+    if (known.own != 0) dead_own_ = true;  // in the middle of a stretch that is passed
     if (!skipped_any_) {
       skipped_ = std::move(known);
       skipped_any_ = true;

@@ -105,15 +105,17 @@ void TreeCursor::count_walk() {
 // Puts all sources at the first entries from `key` on, in the direction that `mode` says. False:
 // status() says why.
 bool TreeCursor::place(Seek mode, std::string_view key) {
-  count_walk();
-  forward_ = mode == Seek::kGreaterEqual || mode == Seek::kGreater;
-  if (active_.delta != nullptr) links_ = active_.delta->links();
-  skipped_any_ = false;
+  begin_place(mode == Seek::kGreaterEqual || mode == Seek::kGreater);
   if (__builtin_expect(dead_known(), false)) {
     std::optional<std::string_view> from = key;
     if (!pass_known(&mode, &from)) return place_at_end(), true;
     key = *from;
   }
+  return place_there(mode, key);
+}
+
+// Behind what is known to be dead.
+bool TreeCursor::place_there(Seek mode, std::string_view key) {
   run_next_ = 0;
   run_stop_ = 0;
   run_end_ = 0;
@@ -124,6 +126,14 @@ bool TreeCursor::place(Seek mode, std::string_view key) {
   clip_frozen();
   update_limit();
   return true;
+}
+
+void TreeCursor::begin_place(bool forward) {
+  count_walk();
+  forward_ = forward;
+  // Before anything is looked at, known stretches included.
+  if (active_.delta != nullptr) links_ = active_.delta->links();
+  skipped_any_ = false;
 }
 
 bool TreeCursor::place_run(Seek mode, std::string_view key) {
@@ -159,23 +169,13 @@ bool TreeCursor::place_run(Seek mode, std::string_view key) {
 }
 
 bool TreeCursor::place_last() {
-  forward_ = false;
-  if (dead_known()) {
+  begin_place(false);
+  if (__builtin_expect(dead_known(), false)) {
     Seek mode = Seek::kLess;
     std::optional<std::string_view> from;
-    links_ = active_.delta->links();
     if (!pass_known(&mode, &from)) return place_at_end(), true;
-    if (from) {
-      const DeadStretch known = skipped_;
-      if (!place(mode, *from)) return false;
-      if (skipped_any_) return true;
-      skipped_any_ = true;
-      skipped_ = known;
-      return true;
-    }
+    if (from) return place_there(mode, *from);
   }
-  skipped_any_ = false;
-  count_walk();
   run_next_ = 0;
   run_stop_ = 0;
   run_end_ = 0;
@@ -187,7 +187,6 @@ bool TreeCursor::place_last() {
     run_next_ = std::max(run_next_, run_stop_);
   }
   run_from_ = run_next_;
-  links_ = active_.delta->links();
   active_.collect_last();
   frozen_.collect_last();
   clip_frozen();

@@ -12,27 +12,41 @@ bool covers_all(const DeadStretch& outer, const DeadStretch& inner) {
 }  // namespace
 
 template <typename Covers>
-bool DeadStretches::find_if(const ReadView& view, uint64_t layers, DeadStretch* out,
-                            Covers covers) const {
-  if (!any()) return false;
-  os::MutexLock lock(mutex_);
+const DeadStretch* DeadStretches::find_if(const ReadView& view, uint64_t layers,
+                                          Covers covers) const {
   for (size_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
     const DeadStretch& stretch = stretches_[i];
-    if (!covers(stretch) || !stretch.holds_for(view, layers)) continue;
-    *out = stretch;
-    return true;
+    if (covers(stretch) && stretch.holds_for(view, layers)) return &stretch;
   }
-  return false;
+  return nullptr;
 }
 
 bool DeadStretches::find(std::string_view key, const ReadView& view, uint64_t layers,
                          DeadStretch* out) const {
-  return find_if(view, layers, out, [&](const DeadStretch& at) { return at.covers(key); });
+  if (!any()) return false;
+  os::MutexLock lock(mutex_);
+  const DeadStretch* const found =
+      find_if(view, layers, [&](const DeadStretch& at) { return at.covers(key); });
+  if (found != nullptr) *out = *found;
+  return found != nullptr;
 }
 
 bool DeadStretches::find_before(std::optional<std::string_view> key, const ReadView& view,
                                 uint64_t layers, DeadStretch* out) const {
-  return find_if(view, layers, out, [&](const DeadStretch& at) { return at.covers_before(key); });
+  if (!any()) return false;
+  os::MutexLock lock(mutex_);
+  const DeadStretch* const found =
+      find_if(view, layers, [&](const DeadStretch& at) { return at.covers_before(key); });
+  if (found != nullptr) *out = *found;
+  return found != nullptr;
+}
+
+bool DeadStretches::have_all_from(std::string_view key, const ReadView& view,
+                                  uint64_t layers) const {
+  if (!any()) return false;
+  os::MutexLock lock(mutex_);
+  return find_if(view, layers, [&](const DeadStretch& at) { return at.to_end && at.low <= key; }) !=
+         nullptr;
 }
 
 void DeadStretches::put(DeadStretch stretch) {

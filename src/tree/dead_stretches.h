@@ -30,6 +30,8 @@ namespace hawthorn::tree {
 // How many keys are passed before it is worth to spare others that. Tests set it, before the first
 // walk.
 inline uint32_t dead_stretch_min = 16;
+// After how many more of them a walk looks whether it is in a known stretch.
+inline uint32_t dead_looks_again = 64;
 
 struct DeadStretch {
   std::string low;
@@ -61,6 +63,8 @@ class DeadStretches {
   // The same of one that covers what comes right before the key.
   bool find_before(std::optional<std::string_view> key, const ReadView& view, uint64_t layers,
                    DeadStretch* out) const;
+  // Whether there is one that covers the key, and all that comes behind it in the container.
+  bool have_all_from(std::string_view key, const ReadView& view, uint64_t layers) const;
   // In the place of those that it covers, or else of the one that was added first.
   void add(DeadStretch stretch);
   // The key is not in any of them any more.
@@ -69,7 +73,8 @@ class DeadStretches {
 
  private:
   template <typename Covers>
-  bool find_if(const ReadView& view, uint64_t layers, DeadStretch* out, Covers covers) const;
+  const DeadStretch* find_if(const ReadView& view, uint64_t layers, Covers covers) const
+      REQUIRES(mutex_);
   void put(DeadStretch stretch) REQUIRES(mutex_);
 
   mutable os::Mutex mutex_;

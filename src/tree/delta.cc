@@ -521,10 +521,10 @@ void Delta::link(DeltaEntry* entry, Version* version) {
   version->older.store(entry->newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
   entry->newest.store(version, std::memory_order_release);
   versions_.store(versions_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  // Behind the link: whoever reads the number sees as many versions.
+  if (version->kind != VersionKind::kTombstone) revive(entry);
+  // Last: whoever reads the number sees as many versions, and no stretch that they have ended.
   links_.store(links_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   live_bytes_.fetch_add(version->size, std::memory_order_relaxed);
-  if (version->kind != VersionKind::kTombstone) revive(entry);
 }
 
 void Delta::add_dead(DeadStretch stretch) {
