@@ -25,7 +25,8 @@ class Cursor::Impl : public txn::OpenWalk {
   // The options' keys are stored ones.
   // What ends up to now_ms has ended.
   Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
-       const CursorOptions& options, txn::ReadSet* reads, uint64_t now_ms);
+       const CursorOptions& options, txn::ReadSet* reads, uint64_t now_ms,
+       std::shared_ptr<tree::LayeredDead> layered_dead = nullptr);
   ~Impl() override;
   bool inherited() const { return db_->inherited(); }
 

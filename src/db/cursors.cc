@@ -15,7 +15,8 @@ std::string behind(std::string_view key) { return std::string(key) + '\0'; }
 }  // namespace
 
 Cursor::Impl::Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
-                   const CursorOptions& options, txn::ReadSet* reads, uint64_t now_ms)
+                   const CursorOptions& options, txn::ReadSet* reads, uint64_t now_ms,
+                   std::shared_ptr<tree::LayeredDead> layered_dead)
     : db_(db),
       own_(std::move(own)),
       now_ms_(now_ms),
@@ -27,7 +28,11 @@ Cursor::Impl::Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tre
       upper_(options.upper),
       view_(view),
       reads_(reads),
-      cursor_(state, view, {options.lower, options.upper, options.key_only && !expires_}) {
+      cursor_(state, view,
+              {.lower = options.lower,
+               .upper = options.upper,
+               .key_only = options.key_only && !expires_,
+               .layered_dead = std::move(layered_dead)}) {
   db_->hold();
   if (reads_ != nullptr) reads_->begin_walk(this);
 }

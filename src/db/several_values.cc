@@ -75,7 +75,8 @@ std::unique_ptr<Cursor::Impl> Transaction::Impl::walk(tree::TreeState* state,
     view.ts = own.timestamp();
   }
   return std::make_unique<Cursor::Impl>(db_, std::move(own), state, view, stored,
-                                        txn_->tracks_reads() ? &txn_->reads() : nullptr, now_ms());
+                                        txn_->tracks_reads() ? &txn_->reads() : nullptr, now_ms(),
+                                        txn_->layered_dead(*state));
 }
 
 Status Transaction::Impl::get_first_value(tree::TreeState* state, std::string_view key,

@@ -161,11 +161,7 @@ bool TreeCursor::enter(Where where, std::string_view key) {
       low_ = container->low;
       high_ = container->high;
       has_high_ = container->has_high;
-      if (!options_.hidden.empty()) find_hiding();
-      if (dead_known()) {
-        const DeadStretches& dead = *active_.delta->dead();
-        run_hidden_ = run_hidden_ || dead.have_all_from(low_, view_, options_.hidden_state);
-      }
+      if (!options_.hidden.empty() || dead_known()) find_hiding();
       take_run();
     }
     low_inside_ = options_.lower && *options_.lower > low_;

@@ -50,6 +50,7 @@
 
 namespace hawthorn::tree {
 
+class LayeredDead;
 class LayeredWalk;
 
 class TreeCursor {
@@ -64,6 +65,8 @@ class TreeCursor {
     // Deleted ranges, which it does not show what they hide of; as of this Layers::state().
     std::vector<Layers::Seen> hidden = {};
     uint64_t hidden_state = 0;
+    // Of a transaction, what its walks over layers know to be dead; null: each looks again.
+    std::shared_ptr<LayeredDead> layered_dead = {};
   };
 
   // view.ts is registered, or belongs to an exclusive transaction, as long as the cursor lives.

@@ -19,8 +19,11 @@ constexpr uint32_t kGrowsBy = 4;  // a stretch that is known
 
 // ---- Deleted ranges
 
-// Behind a run that was made without what a range hides, the deltas have nothing that is older.
+// Behind a run that was made without what a range hides, the deltas have nothing that is older. Nor
+// does anybody need the run of a container on which nothing is left.
 void TreeCursor::find_hiding() {
+  run_hidden_ =
+      dead_known() && active_.delta->dead()->have_all_from(low_, view_, options_.hidden_state);
   for (const Layers::Seen& seen : options_.hidden) {
     const KeyRange& range = seen.layer->range;
     if (seen.cts <= file_->record.cut) continue;

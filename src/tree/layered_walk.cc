@@ -10,14 +10,20 @@
 
 namespace hawthorn::tree {
 
+namespace {
+constexpr uint32_t kLooksAgain = 64;
+}  // namespace
+
 LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Options options,
                          const std::vector<Layers::Seen>& layers, uint64_t state)
     : tree_(tree),
       view_(view),
       options_(options),
+      state_(state),
       base_(tree->base() != nullptr && tree->base()->shown_to(view) ? tree->base() : nullptr),
       held_(*tree->store()->snapshots, *tree->store()->visible) {
   options.layers = false;
+  options.layered_dead = nullptr;
   options.deletes = base_ != nullptr;
   options.hidden_state = state;
   for (const Layers::Seen& seen : layers) {
@@ -31,6 +37,9 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
     if (seen.layer->deletes()) continue;
     layers_.push_back(seen.layer);
     cursors_.push_back(std::make_unique<TreeCursor>(seen.layer->data, kNewestOfLayer, options));
+  }
+  if (!layers_.empty()) {
+    dead_ = view.own != 0 ? options_.layered_dead : std::make_shared<LayeredDead>();
   }
   if (base_ != nullptr) {
     cursors_.push_back(std::make_unique<TreeCursor>(base_->source, base_->view(view), options_));
@@ -110,8 +119,51 @@ void LayeredWalk::pass_key() {
   }
 }
 
-// The nearest key of all cursors, unless it is deleted: then the one behind it.
 bool LayeredWalk::show() {
+  Passed passed;
+  const bool shown = find_shown(&passed);
+  if (dead_ != nullptr && passed.looked_at > 0 && (shown || status_.ok())) remember(passed);
+  return shown;
+}
+
+void LayeredWalk::remember(Passed& passed) {
+  if (passed.looked_at < layered_dead_min && !passed.known) return;
+  LayeredDead::Stretch& stretch = passed.stretch;
+  if (forward_) {
+    stretch.high = valid_ ? std::optional<std::string>(key_) : options_.upper;
+  } else {
+    stretch.low = valid_ ? key_ + '\0' : options_.lower.value_or(std::string());
+  }
+  dead_->add(tree_, {view_.ts, state_}, std::move(stretch));
+}
+
+// Where key_ is in a stretch that is known, all cursors go behind that. *ended: so there is
+// nothing.
+bool LayeredWalk::pass_known(Passed* passed, bool* ended) {
+  LayeredDead::Stretch known;
+  if (!dead_->find(tree_, {view_.ts, state_}, key_, &known)) return false;
+  *ended = forward_ && !known.high;
+  for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
+    if (!cursor->valid() || *ended) continue;
+    if (forward_ && cursor->key() < *known.high) {
+      cursor->seek(*known.high);
+    } else if (!forward_ && cursor->key() >= known.low) {
+      if (cursor->seek_for_prev(known.low) && cursor->key() == known.low) cursor->prev();
+    }
+  }
+  // A walk begins in the first of them, and a later one goes on from what it has passed.
+  if (!passed->any()) passed->stretch = std::move(known);
+  passed->known = true;
+  return true;
+}
+
+// The nearest key of all cursors, unless it is deleted: then the one behind it.
+bool LayeredWalk::find_shown(Passed* passed) {
+  const auto pass = [&] {
+    if (!passed->any()) passed->stretch = {key_, key_ + '\0'};
+    ++passed->looked_at;
+    pass_key();
+  };
   for (;;) {
     valid_ = false;
     value_ = {};
@@ -138,15 +190,21 @@ bool LayeredWalk::show() {
     }
     if (nearest == nullptr) return false;
     key_ = nearest->key();
+    bool ended = false;
+    if (dead_ != nullptr && passed->looked_at % kLooksAgain == 0 && pass_known(passed, &ended)) {
+      if (ended) return false;
+      continue;
+    }
     if (!layered) {
       if (nearest->deleted()) {
-        pass_key();
+        pass();
         continue;
       }
       value_ = nearest->value();
       status_ = nearest->status();
       return valid_ = true;
     }
+    ++looks_;
     status_ = tree_->get(key_, view_, true, read_);
     const bool too_large = status_.is(StatusCode::kNotSupported);
     if (status_.ok() || too_large) {
@@ -155,7 +213,7 @@ bool LayeredWalk::show() {
       return valid_ = true;
     }
     if (!status_.is_not_found()) return false;
-    pass_key();
+    pass();
   }
 }
 

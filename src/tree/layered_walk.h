@@ -20,6 +20,7 @@
 
 #include "hawthorn/value.h"
 #include "tree/cursor.h"
+#include "tree/layered_dead.h"
 #include "tree/layers.h"
 
 namespace hawthorn::tree {
@@ -46,7 +47,8 @@ class LayeredWalk {
 
   std::string_view key() const { return shows_own() ? own().key() : std::string_view(key_); }
   std::string_view value() const { return shows_own() ? own().value() : value_; }
-  uint64_t looks() const { return own().looks(); }  // of the tree's
+  // Of the tree's cursor, and at keys of layers.
+  uint64_t looks() const { return own().looks() + looks_; }
   const Status& status() const { return shows_own() ? own().status() : status_; }
 
  private:
@@ -61,13 +63,25 @@ class LayeredWalk {
   bool move_all(bool forward, Move move);
   bool step(bool forward);
   bool show();
+  // What a move has passed, because nothing of it is there.
+  struct Passed {
+    LayeredDead::Stretch stretch;
+    uint32_t looked_at = 0;
+    bool known = false;  // some of it was known, and not looked at
+    bool any() const { return known || looked_at > 0; }
+  };
+  bool find_shown(Passed* passed);
+  bool pass_known(Passed* passed, bool* ended);
+  void remember(Passed& passed);
 
   TreeState* const tree_;
   const ReadView view_;
   const TreeCursor::Options options_;
+  const uint64_t state_;         // Layers::state()
   const CloneBase* const base_;  // null: there is none, or not at this moment
   const HeldSnapshot held_;      // what the view shows may belong to an exclusive transaction
   std::vector<std::shared_ptr<Layer>> layers_;  // with entries
+  std::shared_ptr<LayeredDead> dead_;           // null: nobody would say what is written meanwhile
   // The tree's, then those of the layers, then, of a clone, its base's.
   std::vector<std::unique_ptr<TreeCursor>> cursors_;
   bool valid_ = false;
@@ -76,6 +90,7 @@ class LayeredWalk {
   bool batching_ = false;  // between entries, behind a batch
   std::string key_;
   Value read_;
+  uint64_t looks_ = 0;
   std::string_view value_;
   std::deque<std::string> batch_;
   Status status_;

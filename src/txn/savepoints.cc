@@ -100,6 +100,7 @@ Status Txn::log_rollback(const Mark& mark) {
 void Txn::take_back(const Mark& mark) {
   for (size_t i = undo_.size(); i > mark.undo; --i) tree::TreeState::roll_back(undo_[i - 1], id_);
   undo_.resize(mark.undo);
+  if (layered_dead_ != nullptr) layered_dead_->clear();
   for (; key_blocks_.size() > mark.key_blocks; key_blocks_.pop_back()) {
     services_.store->arena->release(os::Quota::kOther, key_blocks_.back(), kKeyBlockBytes);
   }

@@ -92,6 +92,7 @@ Status Txn::begin(const Begin& how) {
   chunk_seq_ = 0;
   operation_count_ = 0;
   broken_ = {};
+  layered_dead_ = nullptr;
   return {};
 }
 
@@ -254,6 +255,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
     context_.layers = tree->layers().state();
     if (tree::Layers::any(context_.layers)) {
       if (Status s = await_layers(tree, key); !s.ok()) return s;
+      if (layered_dead_ != nullptr) layered_dead_->revive(tree, key);
     }
     HAWTHORN_TEST_POINT("txn.layers_asked");
     Status s = tree->write(context_, key, tree::version_kind(type), value);
@@ -280,6 +282,13 @@ Status Txn::await_unlocked(const tree::TreeState* tree, std::string_view key,
     return row_locks.wait_unlocked(id_, tree->id(), key, lock_timeout_us_);
   }
   return row_locks.acquire(locks_, id_, tree->id(), key, LockMode::kExclusive, lock_timeout_us_);
+}
+
+const std::shared_ptr<tree::LayeredDead>& Txn::layered_dead(const tree::TreeState& tree) {
+  if (layered_dead_ == nullptr && tree.layers().any()) {
+    layered_dead_ = std::make_shared<tree::LayeredDead>();
+  }
+  return layered_dead_;
 }
 
 Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string_view key,

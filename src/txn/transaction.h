@@ -35,6 +35,7 @@
 #include "hawthorn/commit_hook.h"
 #include "hawthorn/options.h"
 #include "hawthorn/status.h"
+#include "tree/layered_dead.h"
 #include "tree/snapshots.h"
 #include "tree/tree.h"
 #include "txn/conflict_search.h"
@@ -237,6 +238,8 @@ class Txn : private CommitCheck {
   }
   bool is_read_only() const { return read_only_; }
   size_t undo_count() const { return undo_.size(); }
+  // For its cursors of this tree (TreeCursor::Options); null: the tree has no layers.
+  const std::shared_ptr<tree::LayeredDead>& layered_dead(const tree::TreeState& tree);
 
   TxnId id() const { return id_; }
   bool wrote() const { return !undo_.empty() || !layers_.empty(); }
@@ -380,7 +383,8 @@ class Txn : private CommitCheck {
   bool aside_ = false;
   tree::TreeState* relays_to_ = nullptr;
   const tree::Layer* relays_ = nullptr;
-  std::vector<OwnLayer> layers_;       // oldest first
+  std::vector<OwnLayer> layers_;  // oldest first
+  std::shared_ptr<tree::LayeredDead> layered_dead_;
   size_t counted_bytes_ = 0;           // of what lies on the heap, against the budget
   std::string operations_;             // not logged yet
   std::string_view borrowed_;          // of write_all

@@ -440,6 +440,34 @@ TEST_F(SmallSpill, nested_ones_come_and_go_as_a_whole) {
   expect(contents);
 }
 
+// Walks pass what a layer has deleted at once (tree/layered_dead.h), and what was deleted behind
+// it; not what was taken back, or comes again.
+TEST_F(SmallSpill, what_it_deleted_comes_back) {
+  const std::string value(100, 'v');
+  const auto row = [](uint64_t i) { return "row" + big_endian(i); };
+  for (uint64_t i = 0; i < 4000; ++i) ASSERT_OK(db_->put(tree_, row(i), value));
+  Transaction txn = begin();
+  for (uint64_t i = 100; i < 2997; ++i) ASSERT_OK(txn.del(tree_, row(i)));
+  Cursor cursor = txn.cursor(tree_);
+  const auto expect_gap = [&](uint64_t from, uint64_t to) {
+    ASSERT_TRUE(cursor.seek(row(from)));
+    EXPECT_EQ(cursor.key(), row(to));
+    ASSERT_TRUE(cursor.seek_for_prev(row(to - 1)));
+    EXPECT_EQ(cursor.key(), row(from - 1));
+  };
+  const Result<Savepoint> savepoint = txn.savepoint();
+  ASSERT_OK(savepoint.status());
+  for (uint64_t i = 2997; i < 3000; ++i) ASSERT_OK(txn.del(tree_, row(i)));
+  expect_gap(100, 3000);
+  ASSERT_OK(txn.rollback_to(*savepoint));
+  expect_gap(100, 2997);
+  for (const uint64_t back : {2000, 2990, 100}) ASSERT_OK(txn.put(tree_, row(back), "back"));
+  expect_gap(101, 2000);
+  expect_gap(2001, 2990);
+  ASSERT_TRUE(cursor.seek(row(100)));
+  EXPECT_EQ(cursor.key(), row(100));
+}
+
 #if defined(HAWTHORN_TEST_POINTS)
 // Between the look for layers and the record of them in the manifest their tree goes, and they.
 TEST_F(SmallSpill, whose_tree_goes_while_the_manifest_is_told) {

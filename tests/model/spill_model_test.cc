@@ -8,6 +8,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 #include "tests/support/ingest_test.h"
+#include "tree/layered_dead.h"
 #include "txn/spill_sizing.h"
 
 namespace hawthorn::tests {
@@ -19,9 +20,13 @@ class SpillModel {
  public:
   explicit SpillModel(uint64_t seed) : prng_(seed), disk_(seed), machine_(disk_, seed) {
     txn::memory_share_max = size_t{16} << 10;
+    tree::layered_dead_min = 2;
     open();
   }
-  ~SpillModel() { txn::memory_share_max = ~size_t{0}; }
+  ~SpillModel() {
+    txn::memory_share_max = ~size_t{0};
+    tree::layered_dead_min = dead_min_;
+  }
 
   void run(uint64_t transactions) {
     for (uint64_t i = 0; i < transactions && !::testing::Test::HasFatalFailure(); ++i) {
@@ -129,6 +134,7 @@ class SpillModel {
     const Contents before = now_;
     Contents own = now_;
     std::vector<Mark> marks;
+    std::unique_ptr<Cursor> kept;
     bool others = false;
     const uint64_t steps = prng_.below(2000);
     for (uint64_t step = 0; step < steps; ++step) {
@@ -163,7 +169,7 @@ class SpillModel {
           ASSERT_OK(status);
           ASSERT_EQ(value.view(), expected->second);
         }
-      } else if (pick < 961) {
+      } else if (pick < 967) {
         Result<Savepoint> savepoint = txn.savepoint();
         ASSERT_OK(savepoint.status());
         marks.push_back({*savepoint, own});
@@ -177,15 +183,27 @@ class SpillModel {
           own = marks[to].contents;
           marks.resize(to + 1);
         }
-      } else if (pick < 980) {
-        walk(txn, own);
-      } else if (pick < 981) {
+      } else if (pick < 990) {
+        if (kept == nullptr || prng_.one_in(4)) kept = std::make_unique<Cursor>(txn.cursor(tree_));
+        walk(*kept, own);
+      } else if (pick < 991) {
         const Status status = delete_range(txn, &own);
         if (!status.ok()) {
           ASSERT_TRUE(status.is_conflict() && others) << status.to_string();
           return;
         }
-      } else if (pick < 983) {
+      } else if (pick < 993) {
+        const uint64_t from = prng_.below(kKeys);
+        for (uint64_t i = from; i < from + prng_.below(200); ++i) {
+          const Status status = txn.del(tree_, big_endian(i));
+          ASSERT_TRUE(status.ok() || status.is_conflict()) << status.to_string();
+          if (status.ok()) {
+            own.erase(big_endian(i));
+          } else {
+            others = true;
+          }
+        }
+      } else if (pick < 995) {
         ASSERT_EQ(txn.count(tree_, "", std::nullopt).value(), own.size());
       } else if (!exclusive) {
         const Contents was = now_;
@@ -212,16 +230,34 @@ class SpillModel {
     now_ = own;
   }
 
-  void walk(Transaction& txn, const Contents& own) {
-    Cursor cursor = txn.cursor(tree_);
-    auto at = own.lower_bound(any_key());
-    bool there = at == own.end() ? cursor.seek("\xff") : cursor.seek(at->first);
+  void walk(Cursor& cursor, const Contents& own) {
+    const std::string from = any_key();
+    auto at = own.begin();
+    bool there = false;
+    switch (prng_.below(4)) {
+      case 0:
+        there = cursor.first();
+        break;
+      case 1:
+        there = cursor.last();
+        at = own.empty() ? own.end() : std::prev(own.end());
+        break;
+      case 2:
+        there = cursor.seek_for_prev(from);
+        at = own.upper_bound(from);
+        at = at == own.begin() ? own.end() : std::prev(at);
+        break;
+      default:
+        there = cursor.seek(from);
+        at = own.lower_bound(from);
+    }
+    const bool goes_back = prng_.one_in(2);
     for (int step = 0; step < 40; ++step) {
       ASSERT_EQ(there, at != own.end());
       if (!there) return;
       ASSERT_EQ(cursor.key(), at->first);
       ASSERT_EQ(cursor.value(), at->second);
-      if (prng_.one_in(3) && at != own.begin()) {
+      if (prng_.one_in(8) != goes_back && at != own.begin()) {
         --at;
         there = cursor.prev();
       } else {
@@ -238,6 +274,7 @@ class SpillModel {
   Tree tree_;
   Contents now_;
   std::vector<Kept> snapshots_;
+  const uint32_t dead_min_ = tree::layered_dead_min;
   uint64_t number_ = 0;
   uint64_t spilled_ = 0;
 };

@@ -1,0 +1,72 @@
+#pragma once
+// Stretches of keys on which a walk over layers has found nothing: whoever goes on from there, or
+// comes back, need not ask the layers for each of these keys again.
+//
+//   tree:   a  b  c  d  e  f       a layer:  x  x  x  x  .  .       x: deleted
+//   a walk from a: [a, e) is dead    put c: [a, c) and [c\0, e) are left
+//
+// As dead_stretches.h, which has those of a container for all who read it, but for one view: what
+// others write does not come to be in it. Not here: who finds them (layered_walk.h). Threads: every
+// function from any thread.
+//
+// 1. What its transaction writes is told (revive) before it looks, what it takes back as well
+//    (clear).
+// 2. They hold for a timestamp and a Layers::state(); with others they begin anew.
+// 3. Keys and their places take kBytesMax for each tree; then it begins anew.
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "os/sync.h"
+#include "tree/version.h"
+
+namespace hawthorn::tree {
+
+class TreeState;
+
+// How many keys are passed before it is worth it. Tests set it, before the first walk.
+inline uint32_t layered_dead_min = 16;
+
+class LayeredDead {
+ public:
+  static constexpr size_t kBytesMax = size_t{1} << 20;
+
+  struct Moment {
+    Lsn ts;
+    uint64_t state;
+    bool operator==(const Moment&) const = default;
+  };
+  struct Stretch {
+    std::string low;
+    std::optional<std::string> high;  // the first key behind it; nothing: the tree ends with it
+  };
+  // False: the key is in none.
+  bool find(const TreeState* tree, const Moment& moment, std::string_view key, Stretch* out) const;
+  void add(const TreeState* tree, const Moment& moment, Stretch stretch);
+  // The key may be there now.
+  void revive(const TreeState* tree, std::string_view key);
+  // Any key may be.
+  void clear();
+
+ private:
+  struct Tree {
+    Moment moment;
+    std::map<std::string, std::optional<std::string>, std::less<>> stretches;  // low, high
+    size_t bytes = 0;
+  };
+  using At = decltype(Tree::stretches)::iterator;
+  static At covering(Tree& tree, std::string_view key);
+  static void put(Tree& tree, Stretch stretch);
+  static Stretch take(Tree& tree, At at);
+
+  mutable os::Mutex mutex_;
+  std::atomic<bool> any_{false};
+  mutable std::unordered_map<const TreeState*, Tree> trees_ GUARDED_BY(mutex_);
+};
+
+}  // namespace hawthorn::tree
