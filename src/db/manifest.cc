@@ -145,7 +145,11 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
   const bool create = allocated == 0 || !files.rename(spare, path).ok();
   if (!create) file.allocated = allocated;
   auto opened = files.open_file(path, {.create = create, .exclusive = create, .in_place = true});
-  if (!opened.ok()) return opened.status();
+  if (!opened.ok()) {
+    // It is none the worse for that: there may be no descriptor.
+    if (!create && files.rename(path, spare).ok()) spare_bytes = allocated;
+    return opened.status();
+  }
   file.file = std::move(*opened);
   Result<ManifestSeal> seal = seal_manifest(*machine.random, superblock.uuid_low,
                                             superblock.uuid_high, number, machine.keys);
@@ -163,6 +167,13 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
 // (`failed`).
 Status Manifest::Files::begin_next(bool new_database) {
   const uint64_t number = superblock.manifest_number + 1;
+  std::unique_ptr<os::File> named_in;
+  if (!new_database) {
+    // While there is a way back: there may be no descriptor.
+    auto opened = open_superblock(*machine.files, directory);
+    if (!opened.ok()) return opened.status();
+    named_in = std::move(*opened);
+  }
   ManifestFile next;
   if (Status status = write_file(number, next); !status.ok()) {
     next.file.reset();
@@ -173,7 +184,7 @@ Status Manifest::Files::begin_next(bool new_database) {
   superblock.manifest_number = number;
   superblock.format_version = kFormatVersion;
   failed = new_database ? create_superblock(*machine.files, directory, superblock)
-                        : update_superblock(*machine.files, directory, superblock);
+                        : update_superblock(*named_in, superblock);
   if (!failed.ok()) return failed;
   const uint64_t replaced = current.file != nullptr ? number - 1 : 0;
   current = std::move(next);
@@ -284,6 +295,7 @@ Status Manifest::Files::trim() {
   }
   if (spare_bytes <= size) return {};
   auto spare = machine.files->open_file(join(directory, kManifestSpareName), {});
+  if (spare.status().is(StatusCode::kNoSpace)) return {};  // no descriptor: it stays as it is
   if (!spare.ok()) return spare.status();
   if (Status status = cut(**spare); !status.ok()) return status;
   spare_bytes = size;
@@ -374,7 +386,9 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   if (status.is(StatusCode::kNoSpace) && !new_database && files->failed.ok()) {
     // A crash may have left the one before, named by the older slot, in the place of the spare.
     files->superblock.format_version = kFormatVersion;
-    status = update_superblock(*machine.files, directory, files->superblock);
+    auto named_in = open_superblock(*machine.files, directory);
+    if (!named_in.ok()) return named_in.status();
+    status = update_superblock(**named_in, files->superblock);
     if (!status.ok()) return status;
     files->remove_others(0);
     status = files->begin_next(false);
@@ -414,8 +428,13 @@ Status Manifest::append(const format::ManifestBatch& batch) {
   const uint64_t bytes = encoder.pending_bytes();
   if (Status status = files.make_room(bytes); !status.ok()) {
     if (!status.is(StatusCode::kNoSpace)) return files.failed = status;
-    // All batches so far and this one give way to a snapshot, in the spare.
-    if (current.end + bytes > current.allocated) return files.start_over(batch);
+    if (current.end + bytes > current.allocated) {
+      // All batches so far and this one give way to a snapshot, in the spare; where that cannot be,
+      // as there is no descriptor for it, the present file may grow.
+      status = files.start_over(batch);
+      const bool unchanged = files.failed.ok() && status.is(StatusCode::kNoSpace);
+      if (!unchanged || !current.make_room(bytes).ok()) return status;
+    }
   }
   *current.encoder = std::move(encoder);
   Status status = current.write_pending();

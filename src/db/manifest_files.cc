@@ -106,11 +106,13 @@ Status create_superblock(os::FileSystem& files, const std::string& directory,
   return files.sync_directory(directory);
 }
 
-Status update_superblock(os::FileSystem& files, const std::string& directory,
-                         format::Superblock& superblock) {
-  auto file = files.open_file(join(directory, kSuperblockName), {});
-  if (!file.ok()) return file.status();
-  return write_both_slots(**file, superblock);
+Result<std::unique_ptr<os::File>> open_superblock(os::FileSystem& files,
+                                                  const std::string& directory) {
+  return files.open_file(join(directory, kSuperblockName), {});
+}
+
+Status update_superblock(os::File& file, format::Superblock& superblock) {
+  return write_both_slots(file, superblock);
 }
 
 }  // namespace hawthorn::db

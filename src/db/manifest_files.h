@@ -41,8 +41,10 @@ Result<format::Superblock> read_superblock(os::FileSystem& files, const std::str
 // after a crash.
 Status create_superblock(os::FileSystem& files, const std::string& directory,
                          format::Superblock& superblock);
+// For update_superblock.
+Result<std::unique_ptr<os::File>> open_superblock(os::FileSystem& files,
+                                                  const std::string& directory);
 // Writes both slots, one durable before the other; superblock.generation goes up by 2.
-Status update_superblock(os::FileSystem& files, const std::string& directory,
-                         format::Superblock& superblock);
+Status update_superblock(os::File& file, format::Superblock& superblock);
 
 }  // namespace hawthorn::db

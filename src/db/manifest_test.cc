@@ -282,6 +282,37 @@ TEST(ManifestTest, ARewriteWithoutSpaceIsPutOff) {
   EXPECT_EQ(f.load()->state, manifest->state());
 }
 
+// No file can be opened, with a spare or without one: what is open goes on.
+TEST(ManifestTest, WithoutDescriptorsThePresentFileGrows) {
+  for (const bool spare : {true, false}) {
+    for (const bool grows : {true, false}) {
+      Fixture f;
+      auto manifest = f.create();
+      if (!spare) must(f.disk.remove(std::string(kDirectory) + "/manifest.spare"));
+      f.disk.fail(SimOp::kOpen, 1, StatusCode::kNoSpace, true);
+      if (grows) manifest->expect_growth(uint64_t{1} << 20);
+      ManifestBatch reserve;
+      uint64_t i = 0;
+      while (manifest->bytes() <= uint64_t{3} << 20) {
+        reserve.lsn_reserved = ++i;
+        must(manifest->append(reserve));
+        const Status room = manifest->keep_room();
+        ASSERT_TRUE(room.ok() || room.is(StatusCode::kNoSpace)) << room.to_string();
+      }
+      EXPECT_EQ(manifest->number(), 1u);
+      must(manifest->trim());
+      f.disk.clear_faults();
+      EXPECT_EQ(f.load()->state, manifest->state());
+      for (int more = 0; more < 300; ++more) {
+        reserve.lsn_reserved = ++i;
+        must(manifest->append(reserve));
+      }
+      EXPECT_GT(manifest->number(), 1u);
+      EXPECT_EQ(f.load()->state, manifest->state());
+    }
+  }
+}
+
 // It is a precaution only.
 TEST(ManifestTest, ASpareThatCannotBeMadeIsToldAndTriedAgain) {
   for (const SimOp op : {SimOp::kAny, SimOp::kSync, SimOp::kAllocate}) {
