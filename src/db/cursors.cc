@@ -293,10 +293,7 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
     all.entries += found.entries;
     all.bytes += found.bytes;
     looks += found.unflushed + (of->base() == nullptr ? 0 : found.entries);
-    if (!found.in_memory) looks += kLooksMax;
-    for (const std::shared_ptr<tree::Layer>& layer : of->layers().list()) {
-      if (!layer->deletes()) looks += kLooksMax;
-    }
+    if (!found.in_memory || of->layers().have_entries()) looks += kLooksMax;
     of = of->base() == nullptr ? nullptr : of->base()->source;
   }
   if (looks < kLooksMax) {

@@ -19,15 +19,6 @@ Status write_slot(os::File& file, const format::Superblock& superblock) {
   return file.sync_data();
 }
 
-// The slots go one by one, the older one first: whenever the power fails, one of them is whole.
-Status write_both_slots(os::File& file, format::Superblock& superblock) {
-  for (size_t i = 0; i < format::kSuperblockSlots; ++i) {
-    ++superblock.generation;
-    if (Status status = write_slot(file, superblock); !status.ok()) return status;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string manifest_name(uint64_t number) {
@@ -99,7 +90,7 @@ Status create_superblock(os::FileSystem& files, const std::string& directory,
   auto file = files.open_file(path, {.create = true, .in_place = true});
   if (!file.ok()) return file.status();
   if (Status status = (*file)->truncate(0); !status.ok()) return status;
-  if (Status status = write_both_slots(**file, superblock); !status.ok()) return status;
+  if (Status status = update_superblock(**file, superblock); !status.ok()) return status;
   if (Status status = files.rename(path, join(directory, kSuperblockName)); !status.ok()) {
     return status;
   }
@@ -111,8 +102,13 @@ Result<std::unique_ptr<os::File>> open_superblock(os::FileSystem& files,
   return files.open_file(join(directory, kSuperblockName), {});
 }
 
+// The slots go one by one, the older one first: whenever the power fails, one of them is whole.
 Status update_superblock(os::File& file, format::Superblock& superblock) {
-  return write_both_slots(file, superblock);
+  for (size_t i = 0; i < format::kSuperblockSlots; ++i) {
+    ++superblock.generation;
+    if (Status status = write_slot(file, superblock); !status.ok()) return status;
+  }
+  return {};
 }
 
 }  // namespace hawthorn::db

@@ -200,8 +200,9 @@ class TreeCursor {
   bool worth_a_search(Run::Range range) const;
   bool search_records(Run::Range* range, std::string_view key);
   void use_window(bool values);
-  // A key's place in the run; not `exact`: `at` is on the same side of what is left of the window,
-  // and `end`, in the direction of travel, behind it.
+  // A key's place in the run. Where that is not `exact`, the key may lie beyond the window: `at` is
+  // on the same side of the rest of the window as the key, and `end`, in the direction of travel,
+  // is not before the key.
   struct Located {
     uint32_t at;
     uint32_t end;

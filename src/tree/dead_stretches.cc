@@ -12,41 +12,33 @@ bool covers_all(const DeadStretch& outer, const DeadStretch& inner) {
 }  // namespace
 
 template <typename Covers>
-const DeadStretch* DeadStretches::find_if(const ReadView& view, uint64_t layers,
-                                          Covers covers) const {
+bool DeadStretches::find_if(const ReadView& view, uint64_t layers, Covers covers,
+                            DeadStretch* out) const {
+  if (!any()) return false;
+  os::MutexLock lock(mutex_);
   for (size_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
     const DeadStretch& stretch = stretches_[i];
-    if (covers(stretch) && stretch.holds_for(view, layers)) return &stretch;
+    if (!covers(stretch) || !stretch.holds_for(view, layers)) continue;
+    if (out != nullptr) *out = stretch;
+    return true;
   }
-  return nullptr;
+  return false;
 }
 
 bool DeadStretches::find(std::string_view key, const ReadView& view, uint64_t layers,
                          DeadStretch* out) const {
-  if (!any()) return false;
-  os::MutexLock lock(mutex_);
-  const DeadStretch* const found =
-      find_if(view, layers, [&](const DeadStretch& at) { return at.covers(key); });
-  if (found != nullptr) *out = *found;
-  return found != nullptr;
+  return find_if(view, layers, [&](const DeadStretch& at) { return at.covers(key); }, out);
 }
 
 bool DeadStretches::find_before(std::optional<std::string_view> key, const ReadView& view,
                                 uint64_t layers, DeadStretch* out) const {
-  if (!any()) return false;
-  os::MutexLock lock(mutex_);
-  const DeadStretch* const found =
-      find_if(view, layers, [&](const DeadStretch& at) { return at.covers_before(key); });
-  if (found != nullptr) *out = *found;
-  return found != nullptr;
+  return find_if(view, layers, [&](const DeadStretch& at) { return at.covers_before(key); }, out);
 }
 
 bool DeadStretches::have_all_from(std::string_view key, const ReadView& view,
                                   uint64_t layers) const {
-  if (!any()) return false;
-  os::MutexLock lock(mutex_);
-  return find_if(view, layers, [&](const DeadStretch& at) { return at.to_end && at.low <= key; }) !=
-         nullptr;
+  return find_if(
+      view, layers, [&](const DeadStretch& at) { return at.to_end && at.low <= key; }, nullptr);
 }
 
 void DeadStretches::put(DeadStretch stretch) {

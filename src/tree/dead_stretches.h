@@ -63,7 +63,7 @@ class DeadStretches {
   // The same of one that covers what comes right before the key.
   bool find_before(std::optional<std::string_view> key, const ReadView& view, uint64_t layers,
                    DeadStretch* out) const;
-  // Whether there is one that covers the key, and all that comes behind it in the container.
+  // Whether one covers all of the container from the key on.
   bool have_all_from(std::string_view key, const ReadView& view, uint64_t layers) const;
   // In the place of those that it covers, or else of the one that was added first.
   void add(DeadStretch stretch);
@@ -72,9 +72,9 @@ class DeadStretches {
   void clear();
 
  private:
+  // `out` may be null.
   template <typename Covers>
-  const DeadStretch* find_if(const ReadView& view, uint64_t layers, Covers covers) const
-      REQUIRES(mutex_);
+  bool find_if(const ReadView& view, uint64_t layers, Covers covers, DeadStretch* out) const;
   void put(DeadStretch stretch) REQUIRES(mutex_);
 
   mutable os::Mutex mutex_;

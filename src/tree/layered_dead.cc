@@ -34,7 +34,7 @@ void LayeredDead::put(Tree& tree, Stretch stretch) {
 }
 
 bool LayeredDead::find(const TreeState* tree, const Moment& moment, std::string_view key,
-                       Stretch* out) const {
+                       Stretch* out) {
   if (!any_.load(std::memory_order_acquire)) return false;
   os::MutexLock lock(mutex_);
   const auto of = trees_.find(tree);
@@ -52,9 +52,7 @@ void LayeredDead::add(const TreeState* tree, const Moment& moment, Stretch stret
   of.moment = moment;
   // Together with those that it meets.
   if (const At before = covering(of, stretch.low); before != of.stretches.end()) {
-    Stretch met = take(of, before);
-    stretch.low = std::move(met.low);
-    if (!met.high || (stretch.high && *stretch.high < *met.high)) stretch.high = met.high;
+    stretch.low = before->first;
   }
   for (At at = of.stretches.lower_bound(stretch.low);
        at != of.stretches.end() && (!stretch.high || at->first <= *stretch.high);

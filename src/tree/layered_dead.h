@@ -9,8 +9,8 @@
 // others write does not come to be in it. Not here: who finds them (layered_walk.h). Threads: every
 // function from any thread.
 //
-// 1. What its transaction writes is told (revive) before it looks, what it takes back as well
-//    (clear).
+// 1. Its transaction reports each key that it writes (revive), and that it has rolled back (clear),
+//    before it walks again.
 // 2. They hold for a timestamp and a Layers::state(); with others they begin anew.
 // 3. Keys and their places take kBytesMax for each tree; then it begins anew.
 
@@ -43,10 +43,11 @@ class LayeredDead {
   };
   struct Stretch {
     std::string low;
-    std::optional<std::string> high;  // the first key behind it; nothing: the tree ends with it
+    std::optional<std::string>
+        high;  // the first key behind it; nothing: it goes to the end of the tree
   };
   // False: the key is in none.
-  bool find(const TreeState* tree, const Moment& moment, std::string_view key, Stretch* out) const;
+  bool find(const TreeState* tree, const Moment& moment, std::string_view key, Stretch* out);
   void add(const TreeState* tree, const Moment& moment, Stretch stretch);
   // The key may be there now.
   void revive(const TreeState* tree, std::string_view key);
@@ -64,9 +65,9 @@ class LayeredDead {
   static void put(Tree& tree, Stretch stretch);
   static Stretch take(Tree& tree, At at);
 
-  mutable os::Mutex mutex_;
+  os::Mutex mutex_;
   std::atomic<bool> any_{false};
-  mutable std::unordered_map<const TreeState*, Tree> trees_ GUARDED_BY(mutex_);
+  std::unordered_map<const TreeState*, Tree> trees_ GUARDED_BY(mutex_);
 };
 
 }  // namespace hawthorn::tree

@@ -19,7 +19,7 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
     : tree_(tree),
       view_(view),
       options_(options),
-      state_(state),
+      moment_{view.ts, state},
       base_(tree->base() != nullptr && tree->base()->shown_to(view) ? tree->base() : nullptr),
       held_(*tree->store()->snapshots, *tree->store()->visible) {
   options.layers = false;
@@ -134,14 +134,14 @@ void LayeredWalk::remember(Passed& passed) {
   } else {
     stretch.low = valid_ ? key_ + '\0' : options_.lower.value_or(std::string());
   }
-  dead_->add(tree_, {view_.ts, state_}, std::move(stretch));
+  dead_->add(tree_, moment_, std::move(stretch));
 }
 
 // Where key_ is in a stretch that is known, all cursors go behind that. *ended: so there is
 // nothing.
 bool LayeredWalk::pass_known(Passed* passed, bool* ended) {
   LayeredDead::Stretch known;
-  if (!dead_->find(tree_, {view_.ts, state_}, key_, &known)) return false;
+  if (!dead_->find(tree_, moment_, key_, &known)) return false;
   *ended = forward_ && !known.high;
   for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
     if (!cursor->valid() || *ended) continue;

@@ -77,7 +77,7 @@ class LayeredWalk {
   TreeState* const tree_;
   const ReadView view_;
   const TreeCursor::Options options_;
-  const uint64_t state_;         // Layers::state()
+  const LayeredDead::Moment moment_;
   const CloneBase* const base_;  // null: there is none, or not at this moment
   const HeldSnapshot held_;      // what the view shows may belong to an exclusive transaction
   std::vector<std::shared_ptr<Layer>> layers_;  // with entries
