@@ -44,7 +44,8 @@ struct Machine;
 struct RepairOptions;
 struct RepairReport;
 
-// A handle to a named tree: small, copied freely. Lifetime: as long as its Db is open.
+// A handle to a tree: small, copied freely. Lifetime: as long as its Db is open. One of a tree that
+// was dropped is refused (kInvalidArgument) for good, and leads to no other tree.
 class HAWTHORN_EXPORT Tree {
  public:
   Tree() = default;
@@ -227,9 +228,8 @@ class HAWTHORN_EXPORT Db {
   //
   // del and delete_range of its key, and dropping the tree in which it hangs, drop it with all that
   // hangs below it, in the same commit: handles are invalid then, snapshots of before still read
-  // it, its space returns in the background. Costs a few writes for each tree that goes; some 2.4
-  // KB of memory stay for each tree that was dropped, until the database is closed. A key that has
-  // a subtree takes no value: put, update and merge fail with kInvalidArgument; insert finds it
+  // it, its space returns in the background. Costs a few writes for each tree that goes. A key that
+  // has a subtree takes no value: put, update and merge fail with kInvalidArgument; insert finds it
   // there; replace and remove_if find no value that is equal.
   //
   // create_subtree hangs an empty tree at a key that has nothing yet. attach hangs a tree there

@@ -57,8 +57,8 @@ struct Stats {
   std::vector<TreeStats> trees;  // those that have a name
   uint64_t subtrees = 0;         // that hang in other trees, at whatever depth
   uint64_t bytes_subtrees = 0;   // what they take on disk, of disk_bytes_reachable
-  // That nothing leads to: dropped, and still read or about to be removed, or made by transactions
-  // that are open.
+  // That nothing leads to: dropped, and still read or used or about to be removed, or made by
+  // transactions that are open.
   uint64_t trees_unreachable = 0;
 
   uint64_t memory_budget_bytes = 0;

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "c/c_test_fixture.h"
+#include "testing/scaled.h"
 
 namespace hawthorn::c {
 
@@ -363,6 +364,31 @@ TEST_F(DbCTest, EncryptedDatabasesWantTheirKey) {
   C_FAILS("InvalidArgument", hawthorn_db_open(path().c_str(), options_.get(), &made, &e));
   C_FAILS("InvalidArgument", hawthorn_db_open(path().c_str(), nullptr, &made, &e));
   C_FAILS("InvalidArgument: key is NULL", hawthorn_generate_key(nullptr, &e));
+}
+
+TEST_F(DbCTest, DroppedTreesLeaveNothing) {
+  open_with_tree();
+  const auto number = [this](const char* name) {
+    hawthorn_records* stats = nullptr;
+    EXPECT_EQ(C_TEXT(hawthorn_db_drain(db_.get(), &e)), "OK");
+    EXPECT_EQ(C_TEXT(hawthorn_db_stats(db_.get(), &stats, &e)), "OK");
+    const RecordsHandle records(stats);
+    return hawthorn_records_number(stats, 0, name, 0);
+  };
+  const uint64_t rounds = testing::scaled(800);
+  TreeHandle old;
+  uint64_t before = 0;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    if (i == rounds / 4) before = number("memory_used_bytes");
+    TreeHandle made = tree("staging");
+    C_OK(hawthorn_db_put(db_.get(), made.get(), "k", 1, "v", 1, nullptr, &e));
+    C_OK(hawthorn_db_drop_tree(db_.get(), "staging", HAWTHORN_STRING, &e));
+    if (i == 0) old = std::move(made);
+  }
+  EXPECT_LE(number("memory_used_bytes"), before + (256 << 10));
+  EXPECT_EQ(number("trees_unreachable"), 0U);
+  const TreeHandle another = tree("another");
+  C_FAILS("InvalidArgument", hawthorn_db_put(db_.get(), old.get(), "k", 1, "v", 1, nullptr, &e));
 }
 
 }  // namespace

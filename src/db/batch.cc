@@ -14,8 +14,9 @@ namespace hawthorn {
 
 namespace {
 // Only of a tree with a shape the state is looked at: others may be of a database that is closed.
-const tree::TreeState* shaped_state(const Tree& tree) {
-  return TreeAccess::shaped(tree) ? TreeAccess::state(tree) : nullptr;
+// Null also of one that was dropped: what the batch has of it then is refused when it is written.
+FoundTree shaped_state(const Tree& tree) {
+  return FoundTree([&] { return TreeAccess::shaped(tree) ? TreeAccess::state(tree) : nullptr; });
 }
 }  // namespace
 
@@ -34,8 +35,9 @@ void WriteBatch::add(format::OperationType type, const Tree& tree, std::string_v
 
 void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value) {
   if (!fits(key.size(), value.size(), format::kValueBytesMax)) return;
-  if (const tree::TreeState* state = shaped_state(tree); state != nullptr) {
-    return put_shaped(tree, db::StoredPair(*state, key, value));
+  if (TreeAccess::shaped(tree)) {
+    const FoundTree state = shaped_state(tree);
+    if (state != nullptr) return put_shaped(tree, db::StoredPair(*state, key, value));
   }
   large_ = large_ || value.size() > db::kLargeValueBytes;
   add(format::OperationType::kPut, tree, key, value);
@@ -44,10 +46,12 @@ void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view va
 void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value,
                      const Expiry& expiry) {
   if (!fits(key.size(), value.size(), format::kValueBytesMax)) return;
-  if (const tree::TreeState* state = shaped_state(tree); state != nullptr) {
+  if (const FoundTree state = shaped_state(tree); state != nullptr) {
     return put_shaped(tree, db::StoredPair(*state, key, value, &expiry));
   }
-  refused_ = Status(StatusCode::kInvalidArgument, "the entries of this tree do not end");
+  refused_ = TreeAccess::shaped(tree)
+                 ? tree_was_dropped()
+                 : Status(StatusCode::kInvalidArgument, "the entries of this tree do not end");
 }
 
 void WriteBatch::put_shaped(const Tree& tree, const db::StoredPair& stored) {
@@ -62,7 +66,8 @@ void WriteBatch::put_shaped(const Tree& tree, const db::StoredPair& stored) {
 
 void WriteBatch::del(const Tree& tree, std::string_view key) {
   if (!fits(key.size(), 0, 0)) return;
-  const tree::TreeState* const state = shaped_state(tree);
+  if (!TreeAccess::shaped(tree)) return add(format::OperationType::kDelete, tree, key, {});
+  const FoundTree state = shaped_state(tree);
   if (state == nullptr) return add(format::OperationType::kDelete, tree, key, {});
   const db::StoredKey stored(*state, key);
   if (stored.ok()) return add(format::OperationType::kDelete, tree, stored.view(), {});
@@ -70,9 +75,10 @@ void WriteBatch::del(const Tree& tree, std::string_view key) {
 }
 
 void WriteBatch::del_value(const Tree& tree, std::string_view key, std::string_view value) {
-  const tree::TreeState* const state = shaped_state(tree);
+  const FoundTree state = shaped_state(tree);
   if (state == nullptr || !db::several_values(*state)) {
-    refused_ = db::not_without_several_values();
+    const bool gone = state == nullptr && TreeAccess::shaped(tree);
+    refused_ = gone ? tree_was_dropped() : db::not_without_several_values();
     return;
   }
   const db::StoredPair stored(*state, key, value);
@@ -85,7 +91,7 @@ void WriteBatch::del_value(const Tree& tree, std::string_view key, std::string_v
 void WriteBatch::delete_range(const Tree& tree, std::string_view low,
                               std::optional<std::string_view> high) {
   if (!fits(std::max(low.size(), high ? high->size() : 0), 0, 0)) return;
-  const tree::TreeState* const state = shaped_state(tree);
+  const FoundTree state = shaped_state(tree);
   if (state == nullptr) return delete_stored_range(tree, low, high);
   const db::StoredRange range(*state, low, high);
   if (range.ok()) return delete_stored_range(tree, range.low(), range.high());
@@ -121,7 +127,8 @@ void WriteBatch::delete_stored_range(const Tree& tree, std::string_view low,
 
 void WriteBatch::merge(const Tree& tree, std::string_view key, std::string_view operand) {
   if (!fits(key.size(), operand.size(), db::kLargeValueBytes)) return;
-  const tree::TreeState* const state = shaped_state(tree);
+  if (!TreeAccess::shaped(tree)) return add(format::OperationType::kMerge, tree, key, operand);
+  const FoundTree state = shaped_state(tree);
   if (state == nullptr) return add(format::OperationType::kMerge, tree, key, operand);
   const db::StoredKey stored(*state, key);
   if (stored.ok()) return add(format::OperationType::kMerge, tree, stored.view(), operand);

@@ -20,7 +20,22 @@ Status damaged(std::string_view name) {
 }
 }  // namespace
 
-Catalog::~Catalog() = default;
+// Those first that others show, layers and clones, and whatever these keep then.
+Catalog::~Catalog() {
+  std::vector<std::unique_ptr<tree::TreeState>> left;
+  {
+    os::MutexLock lock(mutex_);
+    for (auto& [id, tree] : trees_) left.push_back(std::move(tree));
+    for (Gone& gone : gone_) left.push_back(std::move(gone.tree));
+    trees_.clear();
+    gone_.clear();
+  }
+  for (size_t before = 0; before != left.size();) {
+    before = left.size();
+    std::erase_if(left, [](const auto& tree) { return !tree->is_held(); });
+  }
+  HAWTHORN_ASSERT(left.empty());
+}
 
 // ---- Trees
 
@@ -42,10 +57,22 @@ tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> contain
   os::MutexLock lock(mutex_);
   next_tree_ = std::max(next_tree_, id + 1);
   list_.push_back(made.get());
+  tree::TreeCell* const cell = take_cell();
+  made->set_cell(cell);
+  cell->state.store(made.get(), std::memory_order_release);
+  cell->id.store(id, std::memory_order_release);
   return trees_.emplace(id, std::move(made)).first->second.get();
 }
 
+tree::TreeCell* Catalog::take_cell() {
+  if (free_cells_.empty()) return &cells_.emplace_back(store_);
+  tree::TreeCell* const cell = free_cells_.back();
+  free_cells_.pop_back();
+  return cell;
+}
+
 tree::TreeState* Catalog::any(uint32_t id) const {
+  HAWTHORN_ASSERT(os::epoch::in_call());
   os::MutexLock lock(mutex_);
   const auto at = trees_.find(id);
   if (at == trees_.end() || at->second->dropped.load(std::memory_order_acquire)) return nullptr;
@@ -58,23 +85,27 @@ tree::TreeState* Catalog::find(uint32_t id) const {
   return tree != nullptr && tree->stands() ? tree : nullptr;
 }
 
-std::vector<tree::TreeState*> Catalog::all() const {
-  std::vector<tree::TreeState*> result;
-  {
-    os::MutexLock lock(mutex_);
-    result = list_;
+std::vector<tree::TreeRef> Catalog::all() const {
+  std::vector<tree::TreeRef> result;
+  os::MutexLock lock(mutex_);
+  result.reserve(list_.size());
+  for (tree::TreeState* tree : list_) {
+    if (!tree->dropped.load(std::memory_order_acquire)) result.emplace_back(tree);
   }
-  std::erase_if(result, [](const tree::TreeState* tree) {
-    return tree->dropped.load(std::memory_order_acquire);
-  });
   return result;
 }
 
+size_t Catalog::gone() const {
+  os::MutexLock lock(mutex_);
+  return gone_.size();
+}
+
 format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
-  std::vector<tree::TreeState*> trees;
+  std::vector<tree::TreeRef> trees;
   {
     os::MutexLock lock(mutex_);
-    trees = list_;
+    trees.reserve(list_.size());
+    for (tree::TreeState* tree : list_) trees.emplace_back(tree);
   }
   format::Lsn needed = format::kLsnMax;
   for (tree::TreeState* tree : trees) needed = std::min(needed, tree->log_needed(durable_batch));
@@ -161,7 +192,7 @@ Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
 
 std::vector<Catalog::CommittedLayer> Catalog::committed_layers() const {
   std::vector<CommittedLayer> result;
-  for (tree::TreeState* tree : all()) {
+  for (const tree::TreeRef& tree : all()) {
     if (!tree->layers().any()) continue;
     for (std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
       if (layer->deletes() || layer->cts.load(std::memory_order_acquire) == format::kLsnMax)
@@ -230,6 +261,7 @@ std::string Catalog::manifest_name(uint32_t id) const {
 }
 
 Result<tree::TreeState*> Catalog::tree_of(std::string_view name, std::string_view value) const {
+  HAWTHORN_ASSERT(os::epoch::in_call());
   const std::optional<format::CatalogEntry> entry = format::decode_catalog_entry(value);
   if (!entry.has_value()) return damaged(name);
   os::MutexLock lock(mutex_);
@@ -245,12 +277,29 @@ Result<tree::TreeState*> Catalog::tree_of(std::string_view name, std::string_vie
 Result<tree::TreeState*> Catalog::find(std::string_view name, const tree::ReadView& view,
                                        bool registered) {
   if (const auto old = old_names_.find(name); old != old_names_.end()) return any(old->second);
+  const std::string key = format::catalog_key(name);
   Value value;
-  const Status status = names_->get(format::catalog_key(name), view, registered, value);
+  Status status = names_->get(key, view, registered, value);
   if (status.is_not_found()) return Status(StatusCode::kNotFound, "no tree has this name");
   if (status.is(StatusCode::kCorruption)) return salvage(name, status);
   if (!status.ok()) return status;
-  return tree_of(name, value.view());
+  return tree_of_newest(name, key, view, registered, value);
+}
+
+// What a reader that is not registered has read may have been dropped, and have gone, before it
+// looked the tree up: then the entry is another one by now, or none.
+Result<tree::TreeState*> Catalog::tree_of_newest(std::string_view name, std::string_view key,
+                                                 const tree::ReadView& view, bool registered,
+                                                 Value& value) {
+  for (;;) {
+    Result<tree::TreeState*> tree = tree_of(name, value.view());
+    if (tree.ok() || registered) return tree;
+    const std::string before = value.to_string();
+    const Status status = names_->get(key, view, registered, value);
+    if (status.is_not_found()) return Status(StatusCode::kNotFound, "no tree has this name");
+    if (!status.ok()) return status;
+    if (value.view() == before) return tree;
+  }
 }
 
 // The catalog cannot be read: the manifest's name, where it is beyond doubt.
@@ -321,8 +370,8 @@ void Catalog::ended(tree::TreeState* tree) {
 }
 
 bool Catalog::clones_kept() const {
-  const std::vector<tree::TreeState*> trees = all();
-  return std::all_of(trees.begin(), trees.end(), [](const tree::TreeState* tree) {
+  const std::vector<tree::TreeRef> trees = all();
+  return std::all_of(trees.begin(), trees.end(), [](const tree::TreeRef& tree) {
     return tree->base() == nullptr ||
            tree->base()->log_from.load(std::memory_order_acquire) == format::kLsnMax;
   });
@@ -339,7 +388,8 @@ Status Catalog::keep_clones() {
   format::ManifestBatch batch;
   std::vector<tree::CloneBase*> kept;
   format::Lsn newest = 0;
-  for (const tree::TreeState* tree : all()) {
+  const std::vector<tree::TreeRef> trees = all();
+  for (const tree::TreeRef& tree : trees) {
     tree::CloneBase* const base = tree->base();
     if (base == nullptr) continue;
     const format::Lsn at = base->at.load(std::memory_order_acquire);
@@ -433,6 +483,26 @@ Status Catalog::look_through() {
 Status Catalog::remove_ended(bool wait) {
   if (!has_work_.load(std::memory_order_acquire)) return {};
   os::MutexLock removing(removing_);
+  Status status = remove_all(wait);
+  free_gone();
+  return status;
+}
+
+// Whoever makes trees takes away what others left faster than the background does. What a snapshot
+// keeps is not looked at each time.
+void Catalog::relieve() {
+  {
+    os::MutexLock lock(mutex_);
+    if (ended_.size() < relieve_at_) return;
+  }
+  // What stands in the way of that is told to those who flush and drop.
+  static_cast<void>(remove_ended(false).ok());
+  os::MutexLock lock(mutex_);
+  relieve_at_ = std::max(kLeftMax, 2 * ended_.size());
+}
+
+Status Catalog::remove_all(bool wait) {
+  const os::epoch::Call call;
   if (Status s = look_through(); !s.ok()) return s;
   if (Status s = keep_clones(); !s.ok()) return s;
   // With a clone goes what keeps the tree that it showed.
@@ -454,7 +524,9 @@ Result<bool> Catalog::remove_some(bool wait) {
       tree->dropped.store(true, std::memory_order_seq_cst);
       trees.push_back(tree);
     }
-    if (ended_.empty() && !renamed_ && !cloned_) has_work_.store(false, std::memory_order_release);
+    if (ended_.empty() && gone_.empty() && !renamed_ && !cloned_) {
+      has_work_.store(false, std::memory_order_release);
+    }
   }
   if (trees.empty()) return false;
   format::Lsn end = 0;
@@ -494,7 +566,6 @@ Result<bool> Catalog::remove_some(bool wait) {
   if (Status s = publisher_->publish_now(std::move(batch), std::move(extents)); !s.ok()) return s;
   bool unpinned = false;
   for (tree::TreeState* tree : trees) {
-    store_->residency->compression().forget_tree(tree->id());
     tree->drop_durable.store(true, std::memory_order_release);
     take_memory(tree);
     drop_layers_of(tree);
@@ -506,10 +577,51 @@ Result<bool> Catalog::remove_some(bool wait) {
   const auto gone = [](const tree::TreeState* tree) {
     return tree->drop_durable.load(std::memory_order_acquire);
   };
-  os::MutexLock lock(mutex_);
-  std::erase_if(ended_, gone);
-  std::erase_if(list_, gone);
+  {
+    os::MutexLock lock(mutex_);
+    std::erase_if(ended_, gone);
+    std::erase_if(list_, gone);
+    for (const tree::TreeState* tree : trees) let_go(tree->id());
+  }
   return unpinned;
+}
+
+// No handle, name or id leads to it from here on. Who has found it before may still use it.
+void Catalog::let_go(uint32_t id) {
+  const auto at = trees_.find(id);
+  HAWTHORN_ASSERT(at != trees_.end());
+  tree::TreeCell* const cell = at->second->cell();
+  cell->id.store(0, std::memory_order_seq_cst);
+  cell->state.store(nullptr, std::memory_order_seq_cst);
+  Gone gone{std::move(at->second), 0};
+  trees_.erase(at);
+  records_.erase(id);
+  gone.stamp = os::epoch::stamp();
+  gone_.push_back(std::move(gone));
+}
+
+// Of what was let go: the objects that nobody uses any more, and what is known by their ids.
+void Catalog::free_gone() {
+  std::vector<Gone> freed;
+  {
+    os::MutexLock lock(mutex_);
+    if (gone_.empty()) return;
+    const uint64_t ended = os::epoch::calls_ended_to();
+    const auto used = [ended](const Gone& gone) {
+      return gone.stamp > ended || gone.tree->is_held();
+    };
+    const auto first = std::partition(gone_.begin(), gone_.end(), used);
+    freed.assign(std::make_move_iterator(first), std::make_move_iterator(gone_.end()));
+    gone_.erase(first, gone_.end());
+  }
+  std::vector<tree::TreeCell*> cells;
+  for (Gone& gone : freed) {
+    store_->residency->compression().forget_tree(gone.tree->id());
+    cells.push_back(gone.tree->cell());
+    gone.tree.reset();
+  }
+  os::MutexLock lock(mutex_);
+  free_cells_.insert(free_cells_.end(), cells.begin(), cells.end());
 }
 
 namespace {

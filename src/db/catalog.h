@@ -18,7 +18,8 @@
 // 2. A dropped tree keeps its data until no registered timestamp lies below its end, and is taken
 //    out of the manifest after the log is durable up to there: an entry never names what is gone.
 // 3. The manifest's names follow behind, and serve only where the catalog is damaged.
-// 4. Ids are never used again. A TreeState lives until the database is closed: handles point to it.
+// 4. Ids are never used again. What was taken out of the manifest is let go: no handle, name or id
+//    leads to its TreeState, which goes when the last one who uses it has ended (tree/tree_ref.h).
 // 5. A tree hangs in one place: whoever takes it away deletes the entry of tree 0 that says so, and
 //    puts the new one in the same transaction. No tree hangs below itself.
 // 6. Where a subtree hangs at a key, the parent has an entry there; whoever changes the one changes
@@ -26,6 +27,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -96,7 +98,9 @@ class Catalog : public txn::TreeKeeper {
   // As replay needs it: also tree 0.
   tree::TreeState* any(uint32_t id) const;
   // Those that have data, tree 0 and what is dropped but still read among them.
-  std::vector<tree::TreeState*> all() const;
+  std::vector<tree::TreeRef> all() const;
+  // How many have none any more, and are still used, or about to be freed.
+  size_t gone() const;
   // Whether the manifest knows the moments of all clones. While no transaction is open.
   bool clones_kept() const;
   // What the log is needed for by all of them.
@@ -175,7 +179,7 @@ class Catalog : public txn::TreeKeeper {
   // of publishing.
   // With entries: deleted ranges are in the log alone.
   struct CommittedLayer {
-    tree::TreeState* of;
+    tree::TreeRef of;
     std::shared_ptr<tree::Layer> layer;
   };
   Status keep_layers(std::span<const CommittedLayer> layers, bool kept);
@@ -220,10 +224,18 @@ class Catalog : public txn::TreeKeeper {
   std::string entry_of(const tree::TreeState* tree) const;
   Status note_end(txn::Txn& txn, std::string_view name, const format::CatalogNote& note);
   Status keep_clones() REQUIRES(removing_);
+  Status remove_all(bool wait) REQUIRES(removing_);
   Result<bool> remove_some(bool wait) REQUIRES(removing_);
   void drop_layers_of(tree::TreeState* tree);
+  tree::TreeCell* take_cell() REQUIRES(mutex_);
+  void let_go(uint32_t id) REQUIRES(mutex_);
+  void free_gone() REQUIRES(removing_);
+  void relieve();
   Result<tree::TreeState*> salvage(std::string_view name, Status damage) const;
   Result<tree::TreeState*> tree_of(std::string_view name, std::string_view value) const;
+  Result<tree::TreeState*> tree_of_newest(std::string_view name, std::string_view key,
+                                          const tree::ReadView& view, bool registered,
+                                          Value& value);
   void give_layer(tree::TreeState* data, const format::TreeRecord& record);
   static void show_clone(tree::TreeState* tree, const Logged& logged);
   void end_clones();
@@ -246,6 +258,15 @@ class Catalog : public txn::TreeKeeper {
   std::vector<tree::TreeState*> list_ GUARDED_BY(mutex_);  // of those whose data are on disk
   uint32_t next_tree_ GUARDED_BY(mutex_) = 1;
   std::vector<tree::TreeState*> ended_ GUARDED_BY(mutex_);
+  struct Gone {
+    std::unique_ptr<tree::TreeState> tree;
+    uint64_t stamp;  // when it was let go (os/epoch.h)
+  };
+  std::vector<Gone> gone_ GUARDED_BY(mutex_);
+  static constexpr size_t kLeftMax = 256;  // in ended_, before those who make trees take some away
+  size_t relieve_at_ GUARDED_BY(mutex_) = kLeftMax;
+  std::deque<tree::TreeCell> cells_ GUARDED_BY(mutex_);  // all there ever were at once
+  std::vector<tree::TreeCell*> free_cells_ GUARDED_BY(mutex_);
   std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
   bool renamed_ GUARDED_BY(mutex_) = false;  // since they were last looked through
   bool cloned_ GUARDED_BY(mutex_) = false;   // of some clone only the log tells the moment

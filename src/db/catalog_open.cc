@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/catalog.h"
+#include "os/epoch.h"
 
 namespace hawthorn::db {
 
@@ -23,12 +24,13 @@ size_t Catalog::clone_depth(const tree::TreeState* source) {
   size_t depth = 0;
   while (source != nullptr) {
     ++depth;
-    source = source->base() == nullptr ? nullptr : source->base()->source;
+    source = source->base() == nullptr ? nullptr : source->base()->source.get();
   }
   return depth;
 }
 
 Status Catalog::build(format::ManifestState& state) {
+  const os::epoch::Call call;
   tree::Compression& compression = store_->residency->compression();
   for (const auto& [id, record] : state.trees) {
     compression.set_codec(id, static_cast<format::Codec>(record.flags));
@@ -109,7 +111,7 @@ Status Catalog::build(format::ManifestState& state) {
 // To the tree that it is of, whose id is smaller: in the order in which they were made.
 void Catalog::give_layer(tree::TreeState* data, const format::TreeRecord& record) {
   auto layer = std::make_shared<tree::Layer>();
-  layer->data = data;
+  layer->data = tree::TreeRef(data);
   layer->cts.store(record.layer_cts, std::memory_order_relaxed);
   layer->log_from.store(format::kLsnMax, std::memory_order_relaxed);
   any(record.layer_of)->layers().add(std::move(layer));
@@ -198,6 +200,7 @@ Status Catalog::open_containers(const std::vector<const format::ContainerRecord*
 
 // And those that waited for it, however many that are: no call for each.
 Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
+  const os::epoch::Call call;
   std::vector<Orphan> next;
   Status status = adopt_one(logged, state, &next);
   while (status.ok() && !next.empty()) {

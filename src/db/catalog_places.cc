@@ -92,6 +92,7 @@ Status Catalog::take_off(txn::Txn& txn, const Place& place, const tree::TreeStat
 
 Result<tree::TreeState*> Catalog::create(txn::Txn& txn, const Place& place, format::Codec codec,
                                          std::string shape) {
+  relieve();
   Result<tree::TreeState*> made = make(name_in(place), codec, {.shape = std::move(shape)});
   if (!made.ok()) return made;
   HAWTHORN_TEST_POINT("catalog.made");
@@ -100,6 +101,7 @@ Result<tree::TreeState*> Catalog::create(txn::Txn& txn, const Place& place, form
 
 Result<tree::TreeState*> Catalog::clone(txn::Txn& txn, const Place& place, tree::TreeState* source,
                                         std::string_view source_name) {
+  relieve();
   const auto codec = store_->residency->compression().plan(source->id()).codec;
   Result<tree::TreeState*> made =
       make(name_in(place), codec, {.clone_of = source, .shape = encoded_shape(*source)});
@@ -242,10 +244,12 @@ Status Catalog::check_no_circle(txn::Txn& txn, const tree::TreeState* tree,
 
 Result<tree::TreeState*> Catalog::find_subtree(const tree::TreeState& parent, std::string_view key,
                                                const tree::ReadView& view, bool registered) {
+  const std::string entry_key = format::subtree_key({parent.id(), key});
   Value value;
-  Status status = names_->get(format::subtree_key({parent.id(), key}), view, registered, value);
+  Status status = names_->get(entry_key, view, registered, value);
   if (status.is_not_found()) return Status(StatusCode::kNotFound, "no subtree hangs at this key");
-  return status.ok() ? tree_of(subtree_text(parent.id()), value.view()) : status;
+  if (!status.ok()) return status;
+  return tree_of_newest(subtree_text(parent.id()), entry_key, view, registered, value);
 }
 
 Status Catalog::read_subtrees(

@@ -63,7 +63,7 @@ struct CheckTarget {
   std::string high;
   bool has_high = false;
   tree::RunFile* file = nullptr;
-  tree::TreeState* tree = nullptr;
+  tree::TreeRef tree;
   std::array<HeldDelta, 2> deltas = {};  // active and frozen, of the same descriptor as the file
 };
 

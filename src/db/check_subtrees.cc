@@ -52,6 +52,7 @@ void check_entries(const Catalog& catalog, const Catalog::Hanging& one, const tr
   if (!status.ok() || value.view() != format::subtree_key({one.parent, one.key})) {
     error(text_of(one) + ": from below, the catalog says something else");
   }
+  const os::epoch::Call call;
   tree::TreeState* const parent = catalog.any(one.parent);
   if (parent == nullptr || !holds_subtrees(*parent)) {
     return error(text_of(one) + ": that is no tree in which others may hang");

@@ -4,7 +4,7 @@
 
 namespace hawthorn::db {
 
-ContainerWalk::ContainerWalk(Db::Impl& database, std::vector<tree::TreeState*> trees,
+ContainerWalk::ContainerWalk(Db::Impl& database, std::vector<tree::TreeRef> trees,
                              std::string first)
     : database_(database), trees_(std::move(trees)), first_(std::move(first)) {
   if (!first_.empty()) trees_.push_back(trees_.front());
@@ -33,7 +33,7 @@ bool ContainerWalk::next(CheckTarget* target) {
     const tree::Descriptor& descriptor = *container->descriptor.load(std::memory_order_acquire);
     target->file = descriptor.run;
     target->file->ref();
-    target->tree = tree;
+    target->tree = tree::TreeRef(tree);
     target->deltas = {HeldDelta(descriptor.active), HeldDelta(descriptor.frozen)};
     next_low_ = container->has_high ? container->high : std::string();
     ++progress_.done;

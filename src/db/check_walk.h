@@ -21,7 +21,7 @@ class ContainerWalk {
  public:
   // Of these trees; those that are dropped meanwhile are left out. `first`: begins there in the
   // first tree, whose part before it comes last.
-  ContainerWalk(Db::Impl& database, std::vector<tree::TreeState*> trees, std::string first = {});
+  ContainerWalk(Db::Impl& database, std::vector<tree::TreeRef> trees, std::string first = {});
 
   // False: there are no more.
   bool next(CheckTarget* target) EXCLUDES(mutex_);
@@ -45,7 +45,7 @@ class ContainerWalk {
  private:
   Db::Impl& database_;
   os::Mutex mutex_;
-  std::vector<tree::TreeState*> trees_ GUARDED_BY(mutex_);
+  std::vector<tree::TreeRef> trees_ GUARDED_BY(mutex_);
   const std::string first_;
   size_t tree_ GUARDED_BY(mutex_) = 0;
   bool begun_ GUARDED_BY(mutex_) = false;

@@ -29,6 +29,8 @@ void Db::Impl::train_dictionary() {
       samples.dictionary, samples.tree,
       format::train_dictionary(samples.bytes, tree::Compression::kDictionaryBytes)};
   if (record.bytes.empty()) return;
+  // Should it be dropped meanwhile, its object takes the dictionary along.
+  const os::epoch::Call call;
   os::MutexLock changing(settings_mutex_);
   if (catalog_->find(record.tree) == nullptr) return;
   // Without one the tree is compressed all the same.

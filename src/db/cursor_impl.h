@@ -102,7 +102,7 @@ class Cursor::Impl : public txn::OpenWalk {
   const bool expires_;
   const bool key_only_;
   const bool large_as_empty_;
-  tree::TreeState* const tree_;
+  const tree::TreeRef tree_;
   const std::string lower_;
   const std::optional<std::string> upper_;
   const tree::ReadView view_;

@@ -256,7 +256,7 @@ const Status& Cursor::status() const { return impl_ != nullptr ? impl_->status()
 Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return Cursor(std::move(status));
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return Cursor(std::move(status));
   Snapshot own;
   if (options.snapshot == nullptr) own = snapshot();
@@ -277,7 +277,7 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
                                    std::optional<std::string_view> hi) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   const db::StoredRange range(*state, lo, hi, db::Use::kSeek);
   if (!range.ok()) return range.status();
@@ -294,7 +294,7 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
     all.bytes += found.bytes;
     looks += found.unflushed + (of->base() == nullptr ? 0 : found.entries);
     if (!found.in_memory || of->layers().have_entries()) looks += kLooksMax;
-    of = of->base() == nullptr ? nullptr : of->base()->source;
+    of = of->base() == nullptr ? nullptr : of->base()->source.get();
   }
   if (looks < kLooksMax) {
     // What cannot be read is met by who reads it.

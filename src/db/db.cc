@@ -55,7 +55,7 @@ Status Db::close() { return impl_->close(); }
 Status Db::set_compression(const Tree& tree, Compression compression) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   return state == nullptr ? status : impl_->set_compression(state, compression);
 }
 
@@ -64,7 +64,7 @@ Status Db::set_compression(const Tree& tree, Compression compression) {
 Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) [[unlikely]] {
     return db::get_first_value(*impl_, state, key, options.snapshot, value);
@@ -86,7 +86,7 @@ Status Db::get_in_memory(const Tree& tree, std::string_view key, Value& value,
                          const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) return db::not_with_several_values();
   if (db::compared(*state)) {
@@ -110,7 +110,7 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
                      const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   if (db::compared(*state) && options.snapshot == nullptr) {
     const Snapshot now = snapshot();
@@ -133,7 +133,7 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
                 const ScanCallback& callback, const ScanOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   Snapshot own;
   const Snapshot* snapshot = options.snapshot;
@@ -164,7 +164,7 @@ Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
                            std::optional<std::string_view> hi, const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   if (db::compared(*state) && options.snapshot == nullptr) {
     const Snapshot now = snapshot();
@@ -187,7 +187,7 @@ Result<KeyExplanation> Db::explain(const Tree& tree, std::string_view key,
                                    const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  const tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key, db::Use::kSeek);
   if (!stored.ok()) return stored.status();
@@ -198,7 +198,7 @@ Result<KeyExplanation> Db::explain_stored(const Tree& tree, std::string_view sto
                                           const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   Snapshot own;
   if (options.snapshot == nullptr) own = snapshot();
@@ -236,7 +236,7 @@ Status Db::Impl::put(const Tree& tree, std::string_view key, std::string_view va
                      const Expiry* expiry, Durability durability) {
   Status status = check_sizes(key, value.size());
   if (!status.ok()) return status;
-  const tree::TreeState* state = find(tree, &status);
+  const FoundTree state = find(tree, &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, value, expiry);
   if (!stored.ok()) return stored.status();
@@ -266,7 +266,7 @@ Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
   }
   Status status = impl_->check_sizes(key, 0);
   if (!status.ok()) return status;
-  const tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) [[unlikely]] {
     return db::del_values(*this, *impl_, tree, key, durability);
@@ -291,7 +291,7 @@ Status Db::delete_range(const Tree& tree, std::string_view low,
   Status status = impl_->check_sizes(low, 0);
   if (status.ok() && high.has_value()) status = impl_->check_sizes(*high, 0);
   if (!status.ok()) return status;
-  const tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   const db::StoredRange range(*state, low, high);
   if (!range.ok()) return range.status();
@@ -304,6 +304,7 @@ Status Db::delete_range(const Tree& tree, std::string_view low,
 
 Status Db::write(const WriteBatch& batch, Durability durability) {
   if (!batch.refused_.ok()) return batch.refused_;
+  const os::epoch::Call call;
   bool looks = false;
   Status status = impl_->write_operations(batch.ops_, static_cast<uint32_t>(batch.count_),
                                           batch.large_, durability, &looks);
@@ -515,7 +516,7 @@ Stats Db::stats() {
   for (NamedSnapshot& named : impl_->named_snapshots_->list()) {
     stats.named_snapshots.push_back({std::move(named.name), named.timestamp, named.created_us, 0});
   }
-  const std::vector<tree::TreeState*> trees = impl_->catalog_->all();
+  const std::vector<tree::TreeRef> trees = impl_->catalog_->all();
   std::set<const tree::TreeState*> layers;
   for (const tree::TreeState* state : trees) {
     if (!state->layers().any()) continue;
@@ -526,6 +527,7 @@ Stats Db::stats() {
   }
   stats.layers = layers.size();
   stats.subtrees = subtrees.size();
+  stats.trees_unreachable = impl_->catalog_->gone();
   for (tree::TreeState* state : trees) {
     TreeStats tree_stats;
     if (const auto name = names.find(state->id()); name != names.end()) {

@@ -165,6 +165,7 @@ Result<bool> FeedCommit::Impl::translate(const format::Operation& operation, Fee
     }
     case OperationType::kMerge: {
       change->type = ChangeType::kMerge;
+      const os::epoch::Call call;
       const tree::TreeState* state = db_->catalog_->any(operation.tree);
       const MergeOperator* merges = state == nullptr ? nullptr : state->merge_operator();
       if (merges != nullptr) tree->shown.merge_operator = std::string(merges->name());

@@ -60,6 +60,7 @@ void FilterJob::flushed(const tree::TreeState& tree, const std::string& low) {
 }
 
 bool FilterJob::take(Due* due) {
+  const os::epoch::Call call;
   os::MutexLock lock(mutex_);
   while (!due_whole_.empty() && due_.empty()) {
     const uint32_t id = *due_whole_.begin();
@@ -113,6 +114,7 @@ Status FilterJob::run_due() {
     os::MutexLock running(running_);
     Due due;
     if (!may_go_on() || !take(&due)) return {};
+    const os::epoch::Call call;
     tree::TreeState* tree = db_->catalog_->find(due.first);
     if (tree == nullptr) continue;
     const os::IoLimit::Scope counts(&db_->background_io_);
@@ -161,6 +163,7 @@ Status FilterJob::run_all() {
 
 // Filters go with names, and these may have changed since the tree was flushed.
 FlushFilter* FilterJob::filter_of(const tree::TreeState& tree) const {
+  const os::epoch::Call call;
   for (const auto& [name, filter] : db_->options_.flush_filters) {
     const Result<tree::TreeState*> named = db_->catalog_->find(name, {0, 0}, false);
     if (named.ok() && *named == &tree) return filter.get();
@@ -191,6 +194,7 @@ Status FilterJob::run_container(tree::TreeState* tree, const std::string& low) {
 
 Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string lower,
                        std::optional<std::string> upper) {
+  const os::epoch::Call call;
   const auto seen_at = db_->snapshots_->add(db_->sequencer_->visible());
   Status status;
   {

@@ -19,7 +19,7 @@ constexpr uint64_t kNotDueUs = 10'000;
 constexpr uint64_t kFlushFailedUs = 200'000;
 
 struct Ranked {
-  tree::TreeState* tree;
+  tree::TreeRef tree;
   const tree::Container* container;
   double worth;
   size_t bytes;
@@ -37,7 +37,7 @@ void Scheduler::refill() {
   size_t containers = 0;
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   const os::epoch::Guard guard;
-  for (tree::TreeState* tree : trees_()) {
+  for (const tree::TreeRef& tree : trees_()) {
     const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {
       ++containers;
@@ -107,6 +107,21 @@ Scheduler::Found Scheduler::take_candidate(Flusher by, Candidate* candidate) {
   *candidate = std::move(candidates_.back());
   candidates_.pop_back();
   return Found::kOne;
+}
+
+// The lists keep the objects of their trees: those of dropped ones, or of all.
+void Scheduler::let_go_of_trees(bool all) {
+  const auto dropped = [all](const auto& due) {
+    return all || due.tree->dropped.load(std::memory_order_acquire);
+  };
+  {
+    os::MutexLock lock(mutex_);
+    std::erase_if(candidates_, dropped);
+    std::erase_if(must_read_, dropped);
+  }
+  os::MutexLock lock(shrink_mutex_);
+  std::erase_if(movers_, dropped);
+  std::erase_if(untidy_, dropped);
 }
 
 Scheduler::Step Scheduler::flush_step(Flusher by, bool force) {

@@ -74,6 +74,7 @@ void Db::Impl::complete_event(os::Event& event) const {
   auto* damage = std::get_if<DamageFound>(&event);
   if (damage == nullptr) return;
   name_tree(*damage);
+  const os::epoch::Call call;
   const tree::TreeState* tree = catalog_->any(damage->tree);
   if (tree == nullptr) return;
   const os::epoch::Guard guard;
@@ -125,22 +126,22 @@ Status Db::Impl::check_sizes(std::string_view key, uint64_t value_bytes) const {
 
 // ---- Trees
 
-tree::TreeState* Db::Impl::own(const Tree& tree, Status* status) const {
-  tree::TreeState* state = TreeAccess::state(tree);
-  if (state != nullptr && state->store() == &store_) return state;
-  *status = Status(StatusCode::kInvalidArgument, "the tree handle is not one of this database");
-  return nullptr;
+Status Db::Impl::why_absent(const Tree& tree) const {
+  const tree::TreeCell* const cell = TreeAccess::cell(tree);
+  if (cell != nullptr && cell->store == &store_) return tree_was_dropped();
+  return {StatusCode::kInvalidArgument, "the tree handle is not one of this database"};
 }
 
-tree::TreeState* Db::Impl::find(const Tree& tree, Status* status, format::Lsn ts) const {
-  tree::TreeState* state = own(tree, status);
+tree::TreeState* Db::Impl::find_ended(const Tree& tree, Status* status, format::Lsn ts) const {
+  tree::TreeState* const state = own(tree, status);
+  // It may have been committed just now.
   if (state == nullptr || state->stands()) return state;
   const format::Lsn ended = state->ended.load(std::memory_order_acquire);
   if (ended != tree::TreeState::kUnborn && ended > ts) return state;
-  *status = Status(StatusCode::kInvalidArgument,
-                   ended == tree::TreeState::kUnborn
-                       ? "the tree was made by a transaction that has not committed"
-                       : "the tree was dropped");
+  *status = ended == tree::TreeState::kUnborn
+                ? Status(StatusCode::kInvalidArgument,
+                         "the tree was made by a transaction that has not committed")
+                : tree_was_dropped();
   return nullptr;
 }
 
@@ -234,6 +235,7 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
                                   Durability durability, bool* looks) {
   if (Status s = writable(); !s.ok()) return s;
   if (count == 0) return {};
+  HAWTHORN_ASSERT(os::epoch::in_call());
   txn::Txn& txn = thread_txn();
   if (Status s = txn.begin(blind()); !s.ok()) return s;
   if (!large) return commit_operations(txn, {}, operations, count, durability, looks);
@@ -246,6 +248,7 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
 Status Db::Impl::write_large(uint32_t tree, std::string_view key, std::string_view value,
                              Durability durability) {
   if (Status s = writable(); !s.ok()) return s;
+  HAWTHORN_ASSERT(os::epoch::in_call());
   txn::Txn& txn = thread_txn();
   if (Status s = txn.begin(blind()); !s.ok()) return s;
   Result<std::string> encoded = db::write_large_value(&store_, scheduler_.get(), value);

@@ -36,6 +36,7 @@
 #include "db/stored_key.h"
 #include "db/view.h"
 #include "hawthorn/db.h"
+#include "os/epoch.h"
 #include "os/fork.h"
 #include "os/io_limit.h"
 #include "space/devices.h"
@@ -43,14 +44,37 @@
 
 namespace hawthorn {
 
+// What a handle leads to, and the call in which it does: nothing takes it away before this goes.
+class FoundTree {
+ public:
+  template <typename Find>
+  [[gnu::always_inline]] explicit FoundTree(Find find) : state_(find()) {}
+  FoundTree(const FoundTree&) = delete;
+  FoundTree& operator=(const FoundTree&) = delete;
+
+  tree::TreeState* get() const { return state_; }
+  tree::TreeState* operator->() const { return state_; }
+  tree::TreeState& operator*() const { return *state_; }
+  operator tree::TreeState*() const& { return state_; }
+  operator tree::TreeState*() const&& = delete;  // the call would be over
+
+ private:
+  const os::epoch::Call call_;
+  tree::TreeState* const state_;
+};
+
 struct TreeAccess {
+  static const tree::TreeCell* cell(const Tree& tree) {
+    return static_cast<const tree::TreeCell*>(tree.impl_);
+  }
+  // Of a tree whose database is open; null: it has gone. Inside a call.
   static tree::TreeState* state(const Tree& tree) {
-    return static_cast<tree::TreeState*>(tree.impl_);
+    return tree.impl_ == nullptr ? nullptr : cell(tree)->find(tree.id_);
   }
   static bool shaped(const Tree& tree) { return tree.shaped_; }
   static Tree make(tree::TreeState* state) {
     Tree tree;
-    tree.impl_ = state;
+    tree.impl_ = state->cell();
     tree.id_ = state->id();
     tree.shaped_ = state->shape() != nullptr;
     return tree;
@@ -59,6 +83,10 @@ struct TreeAccess {
 
 namespace db {
 class Scrub;
+}
+
+inline Status tree_was_dropped() {
+  return Status(StatusCode::kInvalidArgument, "the tree was dropped");
 }
 
 class Db::Impl {
@@ -110,12 +138,36 @@ class Db::Impl {
   Status writable() const;
   // The tree behind a handle; null with *status set when it is none of ours, or was dropped before
   // `ts`.
-  tree::TreeState* find(const Tree& tree, Status* status, format::Lsn ts = format::kLsnMax) const;
-  tree::TreeState* find(const Tree& tree, const Snapshot* snapshot, Status* status) const {
+  [[gnu::always_inline]] FoundTree find(const Tree& tree, Status* status,
+                                        format::Lsn ts = format::kLsnMax) const {
+    return FoundTree([&]()
+                         __attribute__((always_inline)) { return find_in_call(tree, status, ts); });
+  }
+  [[gnu::always_inline]] FoundTree find(const Tree& tree, const Snapshot* snapshot,
+                                        Status* status) const {
     return find(tree, status, snapshot == nullptr ? format::kLsnMax : snapshot->timestamp());
   }
-  // As find, without a look at whether it stands.
-  tree::TreeState* own(const Tree& tree, Status* status) const;
+  // The same inside a call that lasts as long as what is found is used.
+  [[gnu::always_inline]] tree::TreeState* find_in_call(const Tree& tree, Status* status,
+                                                       format::Lsn ts = format::kLsnMax) const {
+    tree::TreeState* const state = present(tree);
+    if (state != nullptr && state->stands()) [[likely]] {
+      return state;
+    }
+    return find_ended(tree, status, ts);
+  }
+  // Null: the handle is none of ours, or its tree has gone.
+  [[gnu::always_inline]] tree::TreeState* present(const Tree& tree) const {
+    const tree::TreeCell* const cell = TreeAccess::cell(tree);
+    return cell != nullptr && cell->store == &store_ ? cell->find(tree.id()) : nullptr;
+  }
+  tree::TreeState* find_ended(const Tree& tree, Status* status, format::Lsn ts) const;
+  // As that, without a look at whether it stands.
+  tree::TreeState* own(const Tree& tree, Status* status) const {
+    tree::TreeState* const state = present(tree);
+    if (state == nullptr) *status = why_absent(tree);
+    return state;
+  }
   Status set_compression(tree::TreeState* tree, Compression compression);
   // Gives the tree the operator of this name, and remembers it.
   // Errors: as Transaction::clone_tree. `source` must not go meanwhile.
@@ -132,7 +184,8 @@ class Db::Impl {
   void figures(Stats* stats) const;
   Status check_sizes(std::string_view key, uint64_t value_bytes) const;
   // `large`: some values are over the limit of those in containers.
-  // *looks: some tree is one that is written by transactions only (subtrees.h), and nothing was.
+  // Inside a call. *looks: some tree is one that is written by transactions only (subtrees.h), and
+  // nothing was.
   Status write_operations(std::string_view operations, uint32_t count, bool large,
                           Durability durability, bool* looks = nullptr);
   // A put of such a value, which is not copied.
@@ -199,6 +252,7 @@ class Db::Impl {
   const uint64_t instance_;
 
  private:
+  Status why_absent(const Tree& tree) const;
   Status open_all(Opened* opened);
   Status check_no_remains(bool beginning) const;
   Status close_all();

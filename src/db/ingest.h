@@ -104,7 +104,7 @@ class IngestSession : private txn::Attaching {
   std::string new_path();
 
   Db::Impl* const db_;
-  tree::TreeState* const tree_;
+  const tree::TreeRef tree_;
   const IngestOptions options_;
   IngestAdmission admission_;
   bool open_ = true;

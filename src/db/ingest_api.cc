@@ -50,7 +50,7 @@ IngestStats Ingest::stats() const {
 Result<Ingest> Db::ingest(const Tree& tree, const IngestOptions& options) {
   if (Status s = impl_->writable(); !s.ok()) return s;
   Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   if (options.sorted && db::expires(*state) && state->shape()->ttl_ms() != 0) {
     return Status(

@@ -187,7 +187,7 @@ Status Db::Impl::check_merge(const tree::TreeState& tree, std::string_view key,
 Status Db::set_merge_operator(const Tree& tree, std::string_view name) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   return state == nullptr ? status : impl_->set_merge_operator(state, name);
 }
 
@@ -195,7 +195,7 @@ Status Db::merge(const Tree& tree, std::string_view key, std::string_view operan
                  Durability durability) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  const tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state != nullptr) status = impl_->check_merge(*state, key, operand);
   if (!status.ok()) return status;
   const db::StoredKey stored(*state, key);

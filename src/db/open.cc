@@ -144,6 +144,7 @@ Status Db::Impl::open_view(std::unique_ptr<db::FollowerClaim> claim) {
 }
 
 Status Db::Impl::open_all(Opened* event) {
+  const os::epoch::Call call;
   if (Status s = db::check_budget(options_.memory_budget_bytes); !s.ok()) return s;
   constexpr uint32_t kModeBits = 0666;
   if ((options_.file_mode & ~kModeBits) != 0 || (options_.file_mode & 0600) != 0600) {

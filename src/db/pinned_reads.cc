@@ -9,7 +9,7 @@ namespace hawthorn {
 Result<std::string_view> Transaction::get_pinned(const Tree& tree, std::string_view key) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key, impl_->use_of_get());
   if (!stored.ok()) return stored.status();
@@ -52,7 +52,7 @@ Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::str
                                                       size_t size) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, size, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, size, &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) return db::not_with_several_values();
   const db::StoredPair stored(*state, key, {});

@@ -35,11 +35,11 @@ bool has_older(const tree::Layers::List& layers, const tree::Layer& range, bool 
 }  // namespace
 
 Result<RangeEraser::Left> RangeEraser::pass(const std::function<bool()>& stopping) {
-  std::vector<std::pair<tree::TreeState*, std::shared_ptr<tree::Layer>>> ranges;
+  std::vector<std::pair<tree::TreeRef, std::shared_ptr<tree::Layer>>> ranges;
   Status first;
   bool all = true;
   bool rewritten = false;
-  for (tree::TreeState* tree : catalog_->all()) {
+  for (const tree::TreeRef& tree : catalog_->all()) {
     if (tree->layers().ranges() == 0) continue;
     const tree::Layers::List layers = tree->layers().list();
     for (const std::shared_ptr<tree::Layer>& layer : layers) {

@@ -31,7 +31,7 @@ class ReadQueue::Impl {
             db->arena_->budget() / kLargeShare / tree::LargeRead::kPieceBytes, 1, kLargeMax)) {
     db_->hold();
   }
-  ~Impl() {
+  [[gnu::noinline]] ~Impl() {
     io_.reset();  // waits: blocks are read into what the gets hold
     for (Get& get : gets_) unregister(&get);
     gets_.clear();
@@ -51,7 +51,7 @@ class ReadQueue::Impl {
     std::string key;
     Value value;
     Completion completion;
-    tree::TreeState* tree = nullptr;
+    tree::TreeRef tree;
     tree::ReadView view;
     uint64_t now_ms = 0;
     bool registered = false;
@@ -118,7 +118,10 @@ void ReadQueue::Impl::get(const Tree& tree, std::string_view key, Completion com
   get->key.assign(key);
   get->completion = std::move(completion);
   Status status = db_->usable();
-  get->tree = status.ok() ? db_->find(tree, options.snapshot, &status) : nullptr;
+  if (status.ok()) {
+    const FoundTree state = db_->find(tree, options.snapshot, &status);
+    get->tree = tree::TreeRef(state);
+  }
   if (get->tree == nullptr) return finish(get, std::move(status));
   if (get->tree->shape() != nullptr) {
     const db::StoredKey stored(*get->tree, key, db::Use::kSeek);

@@ -476,7 +476,7 @@ Status Replay::to_layer(const wal::RecordView& record, bool late, ChunkedOutcome
     Result<tree::TreeState*> made = make_layer_(replayed->tree);
     if (!made.ok()) return made.status();
     layer = std::make_shared<tree::Layer>();
-    layer->data = *made;
+    layer->data = tree::TreeRef(*made);
     layer->cts.store(outcome->cts, std::memory_order_relaxed);
     layer->log_from.store(replayed->first_lsn, std::memory_order_relaxed);
     replayed->tree->layers().add(layer);

@@ -42,7 +42,7 @@ class Replica::Impl {
   Status copy_tree(Db& source, const Snapshot& snapshot, const std::string& name);
   Status copy_streamed(Db& source, const Tree& from, const Snapshot& snapshot, std::string_view key,
                        Transaction& transaction, const Tree& to);
-  Status give_operators(const Tree& from, Db& source, const Tree& to);
+  Status give_operators(const Tree& from, const Tree& to);
   Status apply_change(Transaction& transaction, db::ChangeSource& changes,
                       const FeedChange& change);
   Status write_entry(Transaction& transaction, db::ChangeSource& changes, const FeedChange& change);
@@ -145,8 +145,10 @@ Status Replica::Impl::copy(Db& source) {
   return begin_at(source.id(), snapshot.timestamp());
 }
 
-Status Replica::Impl::give_operators(const Tree& from, Db& source, const Tree& to) {
-  const MergeOperator* merges = source.impl_->catalog_->any(from.id())->merge_operator();
+Status Replica::Impl::give_operators(const Tree& from, const Tree& to) {
+  const os::epoch::Call call;
+  const tree::TreeState* const state = TreeAccess::state(from);
+  const MergeOperator* merges = state == nullptr ? nullptr : state->merge_operator();
   return merges == nullptr ? Status() : target_.set_merge_operator(to, merges->name());
 }
 
@@ -179,7 +181,7 @@ Status Replica::Impl::copy_tree(Db& source, const Snapshot& snapshot, const std:
   if (!to.ok()) return to.status();
   const auto codec = source.impl_->residency_->compression().plan(from->id()).codec;
   if (Status s = target_.set_compression(*to, static_cast<Compression>(codec)); !s.ok()) return s;
-  if (Status s = give_operators(*from, source, *to); !s.ok()) return s;
+  if (Status s = give_operators(*from, *to); !s.ok()) return s;
   CursorOptions walk;
   walk.snapshot = &snapshot;
   walk.large_as_empty = true;
@@ -295,7 +297,9 @@ Status Replica::Impl::write_entry(Transaction& transaction, db::ChangeSource& ch
       return transaction.delete_range(tree_, change.key, change.high);
     case ChangeType::kMerge: {
       // The tree was given its operator when no commit could say so.
-      const bool has = TreeAccess::state(tree_)->merge_operator() != nullptr;
+      const os::epoch::Call call;
+      const tree::TreeState* const state = TreeAccess::state(tree_);
+      const bool has = state != nullptr && state->merge_operator() != nullptr;
       if (!has && !change.tree->merge_operator.empty()) {
         Status given = target_.set_merge_operator(tree_, change.tree->merge_operator);
         if (!given.ok()) return given;

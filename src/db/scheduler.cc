@@ -217,8 +217,11 @@ void Scheduler::stop() {
   for (os::Thread& helper : helpers_) helper.join();
   helpers_.clear();
   if (toucher_.joinable()) toucher_.join();
-  os::MutexLock lock(held_mutex_);
-  held_.clear();  // nobody reads any more
+  {
+    os::MutexLock lock(held_mutex_);
+    held_.clear();  // nobody reads any more
+  }
+  let_go_of_trees(true);
 }
 
 Status Scheduler::status() const {
@@ -346,6 +349,7 @@ void Scheduler::run() {
       static_cast<void>(cover().ok());
     }
     size_by_database();
+    let_go_of_trees(false);
     idle_();
     const bool now = urgent();
     if (held_back(now)) {
@@ -609,8 +613,8 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
 }
 
 Status Scheduler::recluster_all(RewriteCount* count) {
-  std::vector<std::pair<tree::TreeState*, std::string>> due;
-  for (tree::TreeState* tree : trees_()) {
+  std::vector<std::pair<tree::TreeRef, std::string>> due;
+  for (const tree::TreeRef& tree : trees_()) {
     os::epoch::Guard guard;
     for (const tree::Container* container : tree->directory().all()) {
       const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
@@ -665,6 +669,7 @@ Status Scheduler::drain() {
   while (working_.load(std::memory_order_acquire) != 0) machine_.clock->sleep_us(100);
   if (Status s = publisher_->publish(); !s.ok()) return s;
   if (Status s = publisher_->publish_now({}); !s.ok()) return s;
+  let_go_of_trees(false);
   idle_();
   shrink();
   return publisher_->publish();

@@ -95,7 +95,7 @@ class MovedLarge;
 
 class Scheduler : public txn::Admission {
  public:
-  using TreeList = std::function<std::vector<tree::TreeState*>()>;
+  using TreeList = std::function<std::vector<tree::TreeRef>()>;
   Scheduler(const os::Machine& machine, tree::Store* store, Publisher* publisher,
             txn::Reappender* reappender, TreeList trees);
   ~Scheduler() override;
@@ -174,7 +174,7 @@ class Scheduler : public txn::Admission {
  private:
   static constexpr int kSmallestPart = 4;  // a container is split into no less than its 16th
   struct Candidate {
-    tree::TreeState* tree;
+    tree::TreeRef tree;
     std::string low;
     double worth;
     size_t bytes;  // of its delta
@@ -205,7 +205,7 @@ class Scheduler : public txn::Admission {
   bool keep_still(const MovedLarge& moved, const tree::TreeState::Cut& cut);
   // Re-clustering for space alone (tidy.cc).
   struct Untidy {
-    tree::TreeState* tree;
+    tree::TreeRef tree;
     std::string low;
     double worth;  // garbage per byte that is rewritten
     size_t garbage;
@@ -224,6 +224,7 @@ class Scheduler : public txn::Admission {
   void reserve_for(size_t delta_bytes);
   void adapt_quota();
   void charge_overhead();
+  void let_go_of_trees(bool all) EXCLUDES(mutex_, shrink_mutex_);
   void observe_readers();
   void run();
   void run_toucher();
@@ -301,7 +302,7 @@ class Scheduler : public txn::Admission {
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;
   struct Mover {
-    tree::TreeState* tree;
+    tree::TreeRef tree;
     std::string low;
   };
   os::Mutex shrink_mutex_;  // one file leaves at a time

@@ -61,9 +61,9 @@ void Scrub::run_if_due() {
 }
 
 void Scrub::begin_round() {
-  std::vector<tree::TreeState*> trees = db_->catalog_->all();
+  std::vector<tree::TreeRef> trees = db_->catalog_->all();
   uint64_t containers = 0;
-  for (const tree::TreeState* tree : trees) containers += tree->directory().size();
+  for (const tree::TreeRef& tree : trees) containers += tree->directory().size();
   uint64_t first = containers == 0 ? 0 : db_->machine_.random->next() % containers;
   size_t begin = 0;
   while (begin < trees.size() && first >= trees[begin]->directory().size()) {

@@ -101,7 +101,7 @@ Status Transaction::Impl::del_values(tree::TreeState* state, std::string_view ke
 Status Transaction::del_value(const Tree& tree, std::string_view key, std::string_view value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   if (!db::several_values(*state)) return db::not_without_several_values();
   const db::StoredPair stored(*state, key, value);
@@ -112,7 +112,7 @@ Status Db::del_value(const Tree& tree, std::string_view key, std::string_view va
                      Durability durability) {
   Status status = impl_->check_sizes(key, value.size());
   if (!status.ok()) return status;
-  const tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   if (!db::several_values(*state)) return db::not_without_several_values();
   const db::StoredPair stored(*state, key, value);

@@ -164,7 +164,7 @@ bool Scheduler::find_movers(uint32_t file) {
     return address.blocks != 0 && address.file == file;
   };
   bool damaged = false;
-  for (tree::TreeState* tree : trees_()) {
+  for (const tree::TreeRef& tree : trees_()) {
     os::epoch::Guard guard;
     for (const tree::Container* container : tree->directory().all()) {
       const tree::RunFile* run = container->descriptor.load(std::memory_order_acquire)->run;

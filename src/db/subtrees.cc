@@ -121,6 +121,7 @@ Status Transaction::Impl::delete_keys_hanging(tree::TreeState* state, std::strin
 }
 
 Status Transaction::Impl::write_all(std::string_view operations) const {
+  const os::epoch::Call call;
   const char* at = operations.data();
   const char* const end = at + operations.size();
   while (at < end) {
@@ -135,6 +136,7 @@ Status Transaction::Impl::write_all(std::string_view operations) const {
                                                       std::to_string(operation.tree) +
                                                       ", which does not exist (any more)");
     }
+    txn_->keep(state);
     if (Status s = write_one(state, operation); !s.ok()) return s;
   }
   return {};
@@ -193,7 +195,7 @@ Result<tree::TreeState*> Transaction::Impl::hanging_at(const At& at) const {
 Result<tree::TreeState*> Transaction::Impl::find_hanging(const Tree& tree,
                                                          std::string_view key) const {
   Status status;
-  tree::TreeState* const parent = find(tree, &status);
+  const FoundTree parent = find(tree, &status);
   if (parent == nullptr) return status;
   if (status = may_hold_subtrees(*parent); !status.ok()) return status;
   const db::StoredKey stored(*parent, key);
@@ -229,6 +231,7 @@ Result<Tree> Transaction::create_subtree(const Tree& parent, std::string_view ke
 
 Result<Tree> Transaction::subtree(const Tree& parent, std::string_view key) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   const Result<tree::TreeState*> found = impl_->find_hanging(parent, key);
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
@@ -237,7 +240,7 @@ Result<Tree> Transaction::subtree(const Tree& parent, std::string_view key) {
 Result<std::vector<std::string>> Transaction::list_subtrees(const Tree& parent) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* const state = impl_->find(parent, &status);
+  const FoundTree state = impl_->find(parent, &status);
   if (state == nullptr) return status;
   if (status = may_hold_subtrees(*state); !status.ok()) return status;
   txn::Txn& txn = impl_->txn();
@@ -301,6 +304,7 @@ Status Transaction::move_subtree(const Tree& parent, std::string_view key, const
 Result<Tree> Transaction::clone_subtree(const Tree& parent, std::string_view key,
                                         std::string_view to) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   Db::Impl* const db = impl_->db();
   // Whatever is found stays until the clone has pinned it.
   const tree::HeldSnapshot held(*db->snapshots_, db->sequencer_->visible());
@@ -341,7 +345,7 @@ Result<Tree> Db::create_subtree(const Tree& parent, std::string_view key,
 Result<Tree> Db::subtree(const Tree& parent, std::string_view key, const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* const state = impl_->find(parent, options.snapshot, &status);
+  const FoundTree state = impl_->find(parent, options.snapshot, &status);
   if (state == nullptr) return status;
   if (status = may_hold_subtrees(*state); !status.ok()) return status;
   const db::StoredKey stored(*state, key);
@@ -357,7 +361,7 @@ Result<Tree> Db::subtree(const Tree& parent, std::string_view key, const ReadOpt
 Result<std::vector<std::string>> Db::list_subtrees(const Tree& parent, const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* const state = impl_->find(parent, options.snapshot, &status);
+  const FoundTree state = impl_->find(parent, options.snapshot, &status);
   if (state == nullptr) return status;
   if (status = may_hold_subtrees(*state); !status.ok()) return status;
   const Snapshot own = options.snapshot == nullptr ? snapshot() : Snapshot();
@@ -399,6 +403,7 @@ Result<Tree> Db::clone_subtree(const Tree& parent, std::string_view key, std::st
 
 Result<bool> Cursor::Impl::is_subtree() const {
   if (!db::holds_subtrees(*tree_) || !cursor_.value().empty()) return false;
+  const os::epoch::Call call;
   const Result<tree::TreeState*> found =
       db_->catalog_->find_subtree(*tree_, cursor_.key(), view_, true);
   if (found.ok()) return true;

@@ -25,7 +25,10 @@ namespace db {
 
 // Whether writes of this tree look first.
 inline bool writes_look(const Tree& tree) {
-  return TreeAccess::shaped(tree) && holds_subtrees(*TreeAccess::state(tree));
+  if (!TreeAccess::shaped(tree)) return false;
+  const os::epoch::Call call;
+  const tree::TreeState* const state = TreeAccess::state(tree);
+  return state != nullptr && holds_subtrees(*state);
 }
 
 // A write that loses only to those who hang or take off something where it writes.

@@ -53,7 +53,7 @@ Scheduler::SpaceUse Scheduler::find_untidy() {
   SpaceUse all;
   untidy_.clear();
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
-  for (tree::TreeState* tree : trees_()) {
+  for (const tree::TreeRef& tree : trees_()) {
     os::epoch::Guard guard;
     const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {

@@ -97,10 +97,17 @@ class Transaction::Impl {
     if (child_ == nullptr) return {};
     return Status(StatusCode::kInvalidArgument, "a transaction nested in this one is open");
   }
-  tree::TreeState* find(const Tree& tree, Status* status) const {
+  [[gnu::always_inline]] FoundTree find(const Tree& tree, Status* status) const {
+    return FoundTree([&]() __attribute__((always_inline)) { return find_in_call(tree, status); });
+  }
+  tree::TreeState* find_in_call(const Tree& tree, Status* status) const {
     *status = usable();
-    tree::TreeState* state = status->ok() ? db_->own(tree, status) : nullptr;
-    if (state == nullptr) return nullptr;
+    if (!status->ok()) return nullptr;
+    tree::TreeState* const state = db_->present(tree);
+    if (state == nullptr) [[unlikely]] {
+      return db_->own(tree, status);
+    }
+    txn_->keep(state);
     const txn::TreeChanges& changes = txn_->tree_changes();
     if (changes.empty() && state->stands()) return state;
     if (changes.has_dropped(state->id())) {
@@ -108,11 +115,17 @@ class Transaction::Impl {
       return nullptr;
     }
     if (changes.has_made(state)) return state;
-    return db_->find(tree, status, read_ts());
+    return db_->find_ended(tree, status, read_ts());
   }
-  tree::TreeState* find_to_write(const Tree& tree, std::string_view key, uint64_t value_bytes,
-                                 Status* status) const {
-    tree::TreeState* state = find(tree, status);
+  [[gnu::always_inline]] FoundTree find_to_write(const Tree& tree, std::string_view key,
+                                                 uint64_t value_bytes, Status* status) const {
+    return FoundTree([&]() __attribute__((always_inline)) {
+      return find_to_write_in_call(tree, key, value_bytes, status);
+    });
+  }
+  tree::TreeState* find_to_write_in_call(const Tree& tree, std::string_view key,
+                                         uint64_t value_bytes, Status* status) const {
+    tree::TreeState* state = find_in_call(tree, status);
     if (state == nullptr) return nullptr;  // it may have ended, and the outermost one be gone
     *status = db_->check_sizes(key, value_bytes);
     forget_pinned();
@@ -225,7 +238,7 @@ class Transaction::Impl {
   // Of a write: the parent, and what a key is in it.
   struct At {
     At(const Impl& impl, const Tree& tree, std::string_view key, Status* status);
-    tree::TreeState* parent;
+    FoundTree parent;
     std::optional<db::StoredKey> stored;  // nothing after an error
     std::string_view key() const { return stored->view(); }
     db::Catalog::Place place() const { return {stored->view(), parent}; }

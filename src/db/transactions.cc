@@ -79,7 +79,7 @@ Result<Transaction> Db::begin(TxnMode mode) { return begin(TxnOptions{.mode = mo
 Result<bool> Db::changed_since(const Tree& tree, std::string_view key, const Snapshot& since) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   if (!since.valid()) return Status(StatusCode::kInvalidArgument, "the snapshot is empty");
   if (db::several_values(*state)) return db::not_with_several_values();
@@ -217,6 +217,7 @@ Status name_taken(std::string_view name) {
 
 Result<Tree> Transaction::tree(std::string_view name) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name(name);
   if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
   if (found.status().is_not_found()) found = impl_->make_tree({name}, {});
@@ -226,6 +227,7 @@ Result<Tree> Transaction::tree(std::string_view name) {
 
 Result<Tree> Transaction::find_tree(std::string_view name) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name(name);
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
@@ -251,6 +253,7 @@ Result<std::vector<std::string>> Transaction::list_trees() {
 
 Status Transaction::drop_tree(std::string_view name) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name_to_change(name);
   if (!found.ok()) return found.status();
   return impl_->db()->catalog_->drop(impl_->txn(), {name}, *found);
@@ -258,6 +261,7 @@ Status Transaction::drop_tree(std::string_view name) {
 
 Result<Tree> Transaction::clone_tree(std::string_view from, std::string_view to) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   Db::Impl* const db = impl_->db();
   // Whatever is found stays until the clone has pinned it.
   const tree::HeldSnapshot held(*db->snapshots_, db->sequencer_->visible());
@@ -273,6 +277,7 @@ Result<Tree> Transaction::clone_tree(std::string_view from, std::string_view to)
 
 Status Transaction::rename_tree(std::string_view from, std::string_view to) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name_to_change(from);
   if (!found.ok()) return found.status();
   if (from == to) return {};
@@ -287,7 +292,7 @@ Status Transaction::rename_tree(std::string_view from, std::string_view to) {
 Status Transaction::get(const Tree& tree, std::string_view key, Value& value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) [[unlikely]] {
     return impl_->get_first_value(state, key, value);
@@ -302,7 +307,7 @@ Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view
                               ReadBatch& out) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   const db::StoredKeys stored(*state, &keys, impl_->use_of_read());
   if (!stored.ok()) return stored.status();
@@ -324,7 +329,7 @@ Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view
 Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
   if (impl_ == nullptr) return Cursor(no_transaction());
   Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return Cursor(std::move(status));
   if (options.snapshot != nullptr) {
     return Cursor(Status(StatusCode::kInvalidArgument,
@@ -339,7 +344,7 @@ Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
                                     std::optional<std::string_view> hi) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  const FoundTree state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   const db::StoredRange range(*state, lo, hi, impl_->use_of_read());
   if (!range.ok()) return range.status();
@@ -358,7 +363,7 @@ Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
 Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value& value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key);
   if (!stored.ok()) return stored.status();
@@ -371,7 +376,7 @@ Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
                          std::optional<uint64_t> timeout_ms) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   txn::Txn& txn = impl_->txn();
   if (!txn.locks_rows()) {
@@ -392,7 +397,7 @@ Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
 Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
+  const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, value);
   return stored.ok() ? impl_->put(state, stored) : stored.status();
@@ -402,7 +407,7 @@ Status Transaction::put(const Tree& tree, std::string_view key, std::string_view
                         const Expiry& expiry) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
+  const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, value, &expiry);
   return stored.ok() ? impl_->put(state, stored) : stored.status();
@@ -412,7 +417,7 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
                                const StreamSource& source) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key);
   if (!stored.ok()) return stored.status();
@@ -440,7 +445,7 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
 Status Transaction::del(const Tree& tree, std::string_view key) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) [[unlikely]] {
     return impl_->del_values(state, key);
@@ -453,7 +458,7 @@ Status Transaction::delete_range(const Tree& tree, std::string_view low,
                                  std::optional<std::string_view> high) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, low, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, low, 0, &status);
   if (state == nullptr) return status;
   if (high.has_value()) status = impl_->db()->check_sizes(*high, 0);
   if (!status.ok()) return status;
@@ -468,7 +473,7 @@ Status Transaction::delete_range(const Tree& tree, std::string_view low,
 Status Transaction::merge(const Tree& tree, std::string_view key, std::string_view operand) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key);
   return stored.ok() ? impl_->merge(state, stored.view(), operand) : stored.status();
@@ -479,7 +484,7 @@ Status Transaction::merge(const Tree& tree, std::string_view key, std::string_vi
 Result<bool> Transaction::insert(const Tree& tree, std::string_view key, std::string_view value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
+  const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, value);
   if (!stored.ok()) return stored.status();
@@ -490,7 +495,7 @@ Result<bool> Transaction::insert(const Tree& tree, std::string_view key, std::st
 Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::string_view value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
+  const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) return db::not_with_several_values();
   const db::StoredPair stored(*state, key, value);
@@ -505,7 +510,7 @@ Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
                                   std::string_view value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
+  const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   if (db::several_values(*state)) return db::not_with_several_values();
   const db::StoredPair stored(*state, key, value);
@@ -518,7 +523,7 @@ Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
                                     std::string_view expected) {
   if (impl_ == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, expected);
   if (!stored.ok()) return stored.status();

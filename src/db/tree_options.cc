@@ -158,6 +158,7 @@ Result<tree::TreeState*> Transaction::Impl::make_tree(const db::Catalog::Place& 
 
 Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options) {
   if (impl_ == nullptr) return no_transaction();
+  const os::epoch::Call call;
   Result<std::string> shape = encoded_shape(options, *impl_->db());
   if (!shape.ok()) return shape.status();
   Result<tree::TreeState*> found = impl_->find_name(name);
@@ -175,17 +176,22 @@ Result<Tree> Db::tree(std::string_view name, const TreeOptions& options) {
   const Result<std::string> shape = encoded_shape(options, *impl_);
   if (!shape.ok()) return shape.status();
   Result<Tree> found = find_tree(name);
+  if (!found.ok() && !found.status().is_not_found()) return found;
   if (found.ok()) {
-    Status status = check_same(name, *TreeAccess::state(*found), options, *impl_);
-    return status.ok() ? found : Result<Tree>(std::move(status));
+    const os::epoch::Call call;
+    // Null: it was dropped in between.
+    if (const tree::TreeState* state = TreeAccess::state(*found); state != nullptr) {
+      Status status = check_same(name, *state, options, *impl_);
+      return status.ok() ? found : Result<Tree>(std::move(status));
+    }
   }
-  if (!found.status().is_not_found()) return found;
   return make_tree(*this, *impl_, [&](Transaction& t) { return t.tree(name, options); });
 }
 
 Result<TreeOptions> Db::tree_options(const Tree& tree) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
+  const os::epoch::Call call;
   const tree::TreeState* state = impl_->own(tree, &status);
   if (state == nullptr) return status;
   const format::TreeShapeNames names = names_of(*state);
@@ -205,7 +211,7 @@ Result<uint64_t> Db::expires_at(const Tree& tree, std::string_view key,
                                 const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  const FoundTree state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key, db::Use::kSeek);
   if (!stored.ok()) return stored.status();

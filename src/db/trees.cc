@@ -47,6 +47,7 @@ Result<Tree> Db::tree(std::string_view name) {
 Result<Tree> Db::find_tree(std::string_view name, const ReadOptions& options) {
   if (Status s = impl_->usable(); !s.ok()) return s;
   if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
+  const os::epoch::Call call;
   const Snapshot* at = options.snapshot;
   const tree::ReadView view{at == nullptr ? 0 : at->timestamp(), 0};
   Result<tree::TreeState*> found = impl_->catalog_->find(name, view, at != nullptr);
@@ -93,7 +94,7 @@ Result<Tree> Db::clone_tree(std::string_view from, std::string_view to, Durabili
   const Result<Tree> source = find_tree(from);
   if (!source.ok()) return source;
   Status status;
-  const tree::TreeState* const state = impl_->find(*source, &status);
+  const FoundTree state = impl_->find(*source, &status);
   if (state == nullptr) return status;
   if (state->layers().have_entries()) {
     if (status = impl_->layer_merger_->drain(); !status.ok()) return status;

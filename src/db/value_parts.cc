@@ -73,7 +73,7 @@ template <typename Use>
 Status with_part(Transaction::Impl* impl, const Tree& tree, std::string_view key, Use use) {
   if (impl == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl->find(tree, &status);
+  const FoundTree state = impl->find(tree, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key, impl->use_of_get());
   if (!stored.ok()) return stored.status();
@@ -89,7 +89,7 @@ Status with_part(Db::Impl& impl, const Tree& tree, std::string_view key, const R
                  Use use) {
   Status status = impl.usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl.find(tree, options.snapshot, &status);
+  const FoundTree state = impl.find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   // Registered, so that the extents of a large value stay until its bytes are read.
   Snapshot own;
@@ -269,7 +269,7 @@ Status change(Transaction::Impl* impl, const Tree& tree, std::string_view key,
               const std::function<Status(tree::TreeState*)>& with) {
   if (impl == nullptr) return no_transaction();
   Status status;
-  tree::TreeState* state = impl->find_to_write(tree, key, 0, &status);
+  const FoundTree state = impl->find_to_write(tree, key, 0, &status);
   return state == nullptr ? status : with(state);
 }
 }  // namespace

@@ -108,6 +108,7 @@ Result<bool> View::log_is_open() const {
 
 Result<bool> View::go_on() {
   if (stuck_ || revoked()) return false;
+  const os::epoch::Call call;
   // Whatever stops it in the middle of a commit stops it for good.
   stuck_ = true;
   overtaken_ = true;

@@ -59,7 +59,7 @@ struct SlotReleaser {
   bool armed = false;
   ~SlotReleaser() {
     if (this_thread_slot == nullptr) return;
-    HAWTHORN_ASSERT(this_thread_slot->depth == 0);
+    HAWTHORN_ASSERT(this_thread_slot->depth == 0 && this_thread_slot->call_depth == 0);
     this_thread_slot->taken.store(0, std::memory_order_release);
     this_thread_slot = nullptr;
     this_thread_list = nullptr;
@@ -143,22 +143,28 @@ void begin_anew() {
   return true;
 }();
 
+// The smallest of these epochs, no larger than `oldest`.
+uint64_t oldest_entered(std::atomic<uint64_t> Slot::* entered, uint64_t oldest) {
+#if defined(HAWTHORN_TSAN)
+  constexpr auto kOrder = std::memory_order_seq_cst;
+#else
+  constexpr auto kOrder = std::memory_order_acquire;
+#endif
+  for (Chunk* chunk = first_chunk.load(std::memory_order_acquire); chunk != nullptr;
+       chunk = chunk->next.load(std::memory_order_acquire)) {
+    for (const Slot& slot : chunk->slots) {
+      oldest = std::min(oldest, (slot.*entered).load(kOrder));
+    }
+  }
+  return oldest;
+}
+
 // Invariant 4: first the epoch moves, then the barrier, then the slots are read.
 uint64_t advance() {
   const uint64_t now = global_epoch.fetch_add(1, std::memory_order_seq_cst) + 1;
   uint64_t safe = safe_stamp.load(std::memory_order_acquire);
   if (!barrier_everywhere()) return safe;
-  uint64_t oldest = now;
-  for (Chunk* chunk = first_chunk.load(std::memory_order_acquire); chunk != nullptr;
-       chunk = chunk->next.load(std::memory_order_acquire)) {
-    for (const Slot& slot : chunk->slots) {
-#if defined(HAWTHORN_TSAN)
-      oldest = std::min(oldest, slot.entered.load(std::memory_order_seq_cst));
-#else
-      oldest = std::min(oldest, slot.entered.load(std::memory_order_acquire));
-#endif
-    }
-  }
+  const uint64_t oldest = oldest_entered(&Slot::entered, now);
   while (safe < oldest - 1 && !safe_stamp.compare_exchange_weak(safe, oldest - 1)) {
   }
   return std::max(safe, oldest - 1);
@@ -243,6 +249,11 @@ uint64_t stamp() {
 
 bool passed(uint64_t stamp) {
   return stamp <= safe_stamp.load(std::memory_order_acquire) || stamp <= advance();
+}
+
+uint64_t calls_ended_to() {
+  const uint64_t now = global_epoch.fetch_add(1, std::memory_order_seq_cst) + 1;
+  return barrier_everywhere() ? oldest_entered(&Slot::call_entered, now) - 1 : 0;
 }
 
 void retire(void* object, void (*deleter)(void*)) {

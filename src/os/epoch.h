@@ -2,6 +2,12 @@
 // Safe memory reclamation: a reader inside a Guard may follow pointers that a writer has already
 // unlinked; what is retired is freed when no guard that was entered before is left.
 //
+// Two lengths of looking: a Guard, for the steps between pointers, and a Call, for all of a public
+// call or of a piece of background work: those read from disk, wait, and run the user's code.
+//
+//   Call   ├──────────────── find a tree ── read from disk ── the user's code ──┤  whole objects
+//   Guard          ├──────┤                ├──────┤                                nodes, versions
+//
 // One process-wide domain. Not here: which commit timestamps are in use (tree/snapshots.h).
 // Threads: guards nest and are per thread; a thread's slot is released at its exit.
 //
@@ -16,6 +22,7 @@
 //    They may retire, but not drain.
 // 4. What was stamped s is freed only when no slot holds an epoch <= s, seen after a barrier on all
 //    threads that itself came after the epoch moved beyond s.
+// 5. Nobody waits for a call to end: what calls may see is kept in a list and looked at again.
 
 #include <atomic>
 #include <cstddef>
@@ -29,8 +36,10 @@ inline constexpr uint64_t kIdle = ~uint64_t{0};
 
 struct alignas(64) Slot {
   std::atomic<uint64_t> entered{kIdle};
+  std::atomic<uint64_t> call_entered{kIdle};
   std::atomic<uint32_t> taken{0};
   uint32_t depth = 0;  // of the owning thread
+  uint32_t call_depth = 0;
 };
 
 extern std::atomic<uint64_t> global_epoch;
@@ -43,26 +52,28 @@ extern std::atomic<bool> barrier_by_kernel;
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Slot* this_thread_slot;
 Slot* acquire_slot();
 
+// Is seen before what this thread loads from now on.
+[[gnu::always_inline]] inline void announce(std::atomic<uint64_t>& entered) {
+  const uint64_t now = global_epoch.load(std::memory_order_acquire);
+#if defined(HAWTHORN_TSAN)  // it does not model fences
+  entered.store(now, std::memory_order_seq_cst);
+#else
+  // Release: a reclaimer that sees this epoch must know all that the thread read before.
+  entered.store(now, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (barrier_by_kernel.load(std::memory_order_relaxed)) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } else {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+#endif
+}
+
 class Guard {
  public:
   Guard() {
     slot_ = this_thread_slot != nullptr ? this_thread_slot : acquire_slot();
-    if (slot_->depth++ == 0) {
-      const uint64_t now = global_epoch.load(std::memory_order_acquire);
-#if defined(HAWTHORN_TSAN)  // it does not model fences
-      slot_->entered.store(now, std::memory_order_seq_cst);
-#else
-      // Release: a reclaimer that sees this epoch must know all that the thread's earlier guards
-      // read.
-      slot_->entered.store(now, std::memory_order_release);
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      if (barrier_by_kernel.load(std::memory_order_relaxed)) {
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-      } else {
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-      }
-#endif
-    }
+    if (slot_->depth++ == 0) announce(slot_->entered);
   }
   ~Guard() {
     if (--slot_->depth == 0) slot_->entered.store(kIdle, std::memory_order_release);
@@ -74,6 +85,25 @@ class Guard {
   Slot* slot_;
 };
 
+// In each public call: inlined also where code is to be small.
+class Call {
+ public:
+  [[gnu::always_inline]] Call() {
+    slot_ = this_thread_slot != nullptr ? this_thread_slot : acquire_slot();
+    if (slot_->call_depth++ == 0) announce(slot_->call_entered);
+  }
+  [[gnu::always_inline]] ~Call() {
+    if (--slot_->call_depth == 0) slot_->call_entered.store(kIdle, std::memory_order_release);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  Slot* slot_;
+};
+// Whether this thread is inside a Call.
+inline bool in_call() { return this_thread_slot != nullptr && this_thread_slot->call_depth > 0; }
+
 // Calls deleter(object) when no present guard can see the object any more.
 void retire(void* object, void (*deleter)(void*));
 template <typename T>
@@ -84,6 +114,8 @@ void retire(T* object) {
 // The stamp of something unlinked now, and whether nothing can see it any more.
 uint64_t stamp();
 bool passed(uint64_t stamp);
+// All calls that began when the stamp was this, or a smaller one, have ended.
+uint64_t calls_ended_to();
 
 // Advances the epoch and frees what can be freed. Called by retire now and then, and by the
 // engine's housekeeping.

@@ -24,6 +24,7 @@
 #include "os/epoch.h"
 #include "os/sync.h"
 #include "tree/snapshots.h"
+#include "tree/tree_ref.h"
 #include "tree/visibility.h"
 
 namespace hawthorn::tree {
@@ -31,7 +32,7 @@ namespace hawthorn::tree {
 class TreeState;
 
 struct CloneBase {
-  TreeState* source = nullptr;
+  const TreeRef source;
   std::atomic<Lsn> at{format::kLsnMax};        // kLsnMax: not committed yet
   std::atomic<Lsn> log_from{format::kLsnMax};  // what the log is needed from
 

@@ -30,6 +30,12 @@ void Compression::forget_tree(uint32_t tree) {
   if (at == trees_.end()) return;
   drop_samples(at->second);
   trees_.erase(at);
+  std::erase_if(dictionaries_, [this, tree](const auto& one) {
+    if (one.second.tree != tree) return false;
+    arena_->charge(os::Quota::kOther,
+                   -static_cast<ptrdiff_t>(one.second.dictionary->memory_bytes()));
+    return true;
+  });
 }
 
 Compression::Plan Compression::plan(uint32_t tree) const {
@@ -54,7 +60,7 @@ bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view by
   drop_samples(state);
   arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(made->memory_bytes()));
   next_dictionary_ = std::max(next_dictionary_, id + 1);
-  dictionaries_.insert_or_assign(id, std::move(made));
+  dictionaries_.insert_or_assign(id, Owned{tree, std::move(made)});
   return true;
 }
 
@@ -62,7 +68,7 @@ const format::Dictionary* Compression::dictionary(uint32_t id) const {
   if (id == 0) return nullptr;
   os::MutexLock lock(mutex_);
   const auto at = dictionaries_.find(id);
-  return at == dictionaries_.end() ? nullptr : at->second.get();
+  return at == dictionaries_.end() ? nullptr : at->second.dictionary.get();
 }
 
 // Whether another tree may be sampled.

@@ -8,8 +8,8 @@
 // Not here: packing (format/packing.h), making a dictionary durable before it is used
 // (db/dictionaries.cc). Threads: any.
 //
-// 1. A dictionary is used for packing only once the manifest has it; it stays until the database is
-//    closed, also when its tree is dropped.
+// 1. A dictionary is used for packing only once the manifest has it; it goes with the object of its
+//    tree, which whoever unpacks something of that tree keeps (tree_ref.h).
 
 #include <map>
 #include <memory>
@@ -35,6 +35,7 @@ class Compression {
   explicit Compression(os::Arena* arena);
 
   void set_codec(uint32_t tree, format::Codec codec);
+  // Nobody uses its object any more: its dictionary goes, too.
   void forget_tree(uint32_t tree);
   // How a tree's next runs and extents are packed.
   Plan plan(uint32_t tree) const;
@@ -70,7 +71,11 @@ class Compression {
   uint64_t offers_ GUARDED_BY(mutex_) = 0;
   mutable os::Mutex mutex_;
   std::map<uint32_t, State> trees_ GUARDED_BY(mutex_);
-  std::map<uint32_t, std::unique_ptr<format::Dictionary>> dictionaries_ GUARDED_BY(mutex_);
+  struct Owned {
+    uint32_t tree;
+    std::unique_ptr<format::Dictionary> dictionary;
+  };
+  std::map<uint32_t, Owned> dictionaries_ GUARDED_BY(mutex_);
   uint32_t next_dictionary_ GUARDED_BY(mutex_) = 1;
 };
 

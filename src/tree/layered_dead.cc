@@ -33,8 +33,7 @@ void LayeredDead::put(Tree& tree, Stretch stretch) {
   tree.stretches.emplace(std::move(stretch.low), std::move(stretch.high));
 }
 
-bool LayeredDead::find(const TreeState* tree, const Moment& moment, std::string_view key,
-                       Stretch* out) {
+bool LayeredDead::find(uint32_t tree, const Moment& moment, std::string_view key, Stretch* out) {
   if (!any_.load(std::memory_order_acquire)) return false;
   os::MutexLock lock(mutex_);
   const auto of = trees_.find(tree);
@@ -45,7 +44,7 @@ bool LayeredDead::find(const TreeState* tree, const Moment& moment, std::string_
   return true;
 }
 
-void LayeredDead::add(const TreeState* tree, const Moment& moment, Stretch stretch) {
+void LayeredDead::add(uint32_t tree, const Moment& moment, Stretch stretch) {
   os::MutexLock lock(mutex_);
   Tree& of = trees_[tree];
   if (of.moment != moment || of.bytes > kBytesMax) of = Tree();
@@ -64,7 +63,7 @@ void LayeredDead::add(const TreeState* tree, const Moment& moment, Stretch stret
   any_.store(true, std::memory_order_release);
 }
 
-void LayeredDead::revive(const TreeState* tree, std::string_view key) {
+void LayeredDead::revive(uint32_t tree, std::string_view key) {
   if (!any_.load(std::memory_order_acquire)) return;
   os::MutexLock lock(mutex_);
   const auto of = trees_.find(tree);

@@ -12,9 +12,11 @@
 // 1. Its transaction reports each key that it writes (revive), and that it has rolled back (clear),
 //    before it walks again.
 // 2. They hold for a timestamp and a Layers::state(); with others they begin anew.
-// 3. Keys and their places take kBytesMax for each tree; then it begins anew.
+// 3. Trees go by their ids, which are never used again.
+// 4. Keys and their places take kBytesMax for each tree; then it begins anew.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -26,8 +28,6 @@
 #include "tree/version.h"
 
 namespace hawthorn::tree {
-
-class TreeState;
 
 // How many keys are passed before it is worth it. Tests set it, before the first walk.
 inline uint32_t layered_dead_min = 16;
@@ -43,14 +43,14 @@ class LayeredDead {
   };
   struct Stretch {
     std::string low;
-    std::optional<std::string>
-        high;  // the first key behind it; nothing: it goes to the end of the tree
+    // The first key behind it; nothing: it goes to the end of the tree.
+    std::optional<std::string> high;
   };
   // False: the key is in none.
-  bool find(const TreeState* tree, const Moment& moment, std::string_view key, Stretch* out);
-  void add(const TreeState* tree, const Moment& moment, Stretch stretch);
+  bool find(uint32_t tree, const Moment& moment, std::string_view key, Stretch* out);
+  void add(uint32_t tree, const Moment& moment, Stretch stretch);
   // The key may be there now.
-  void revive(const TreeState* tree, std::string_view key);
+  void revive(uint32_t tree, std::string_view key);
   // Any key may be.
   void clear();
 
@@ -67,7 +67,7 @@ class LayeredDead {
 
   os::Mutex mutex_;
   std::atomic<bool> any_{false};
-  std::unordered_map<const TreeState*, Tree> trees_ GUARDED_BY(mutex_);
+  std::unordered_map<uint32_t, Tree> trees_ GUARDED_BY(mutex_);
 };
 
 }  // namespace hawthorn::tree

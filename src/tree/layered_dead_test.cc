@@ -23,35 +23,35 @@ std::string one(char c) { return std::string(1, c); }
 TEST(LayeredDead, HoldsForItsMoment) {
   LayeredDead dead;
   LayeredStretch found;
-  EXPECT_FALSE(dead.find(nullptr, kNow, "b", &found));
-  dead.add(nullptr, kNow, {"b", "d"});
-  EXPECT_TRUE(dead.find(nullptr, kNow, "c", &found));
-  EXPECT_FALSE(dead.find(nullptr, {8, 3}, "c", &found));
-  EXPECT_FALSE(dead.find(nullptr, {7, 5}, "c", &found));
-  dead.add(nullptr, {7, 5}, {"e", {}});
-  EXPECT_FALSE(dead.find(nullptr, kNow, "c", &found));
-  EXPECT_FALSE(dead.find(nullptr, {7, 5}, "c", &found));
-  EXPECT_TRUE(dead.find(nullptr, {7, 5}, "z", &found));
+  EXPECT_FALSE(dead.find(1, kNow, "b", &found));
+  dead.add(1, kNow, {"b", "d"});
+  EXPECT_TRUE(dead.find(1, kNow, "c", &found));
+  EXPECT_FALSE(dead.find(1, {8, 3}, "c", &found));
+  EXPECT_FALSE(dead.find(1, {7, 5}, "c", &found));
+  dead.add(1, {7, 5}, {"e", {}});
+  EXPECT_FALSE(dead.find(1, kNow, "c", &found));
+  EXPECT_FALSE(dead.find(1, {7, 5}, "c", &found));
+  EXPECT_TRUE(dead.find(1, {7, 5}, "z", &found));
   EXPECT_FALSE(found.high.has_value());
   dead.clear();
-  EXPECT_FALSE(dead.find(nullptr, {7, 5}, "z", &found));
+  EXPECT_FALSE(dead.find(1, {7, 5}, "z", &found));
 }
 
 // However many keys come back.
 TEST(LayeredDead, TakesSoMuchMemory) {
   LayeredDead dead;
   LayeredStretch found;
-  dead.add(nullptr, kNow, {"", {}});
+  dead.add(1, kNow, {"", {}});
   for (uint64_t i = 0; i < 4 * LayeredDead::kBytesMax / 256; ++i) {
     std::string key(100, '\0');
     store(key.data(), __builtin_bswap64(i));
-    dead.revive(nullptr, key);
+    dead.revive(1, key);
   }
-  ASSERT_TRUE(dead.find(nullptr, kNow, "z", &found));
+  ASSERT_TRUE(dead.find(1, kNow, "z", &found));
   // The next one begins anew.
-  dead.add(nullptr, kNow, {"x", "y"});
-  EXPECT_FALSE(dead.find(nullptr, kNow, "z", &found));
-  EXPECT_TRUE(dead.find(nullptr, kNow, "x", &found));
+  dead.add(1, kNow, {"x", "y"});
+  EXPECT_FALSE(dead.find(1, kNow, "z", &found));
+  EXPECT_TRUE(dead.find(1, kNow, "x", &found));
 }
 
 // Against a set of letters that are dead; keys between two letters go with the first one.
@@ -66,15 +66,15 @@ TEST(LayeredDead, Random) {
       if (prng.one_in(2)) {
         const char high = static_cast<char>(low + prng.below(5));
         const bool to_end = prng.one_in(20);
-        dead.add(nullptr, kNow, {one(low), to_end ? std::optional<std::string>() : one(high)});
+        dead.add(1, kNow, {one(low), to_end ? std::optional<std::string>() : one(high)});
         for (char c = low; to_end ? c <= 'z' : c < high; ++c) expected.insert(c);
       } else {
-        dead.revive(nullptr, one(low));
+        dead.revive(1, one(low));
         expected.erase(low);
       }
       for (char c = 'a'; c <= 'z'; ++c) {
         LayeredStretch found;
-        ASSERT_EQ(dead.find(nullptr, kNow, one(c), &found), expected.contains(c)) << c;
+        ASSERT_EQ(dead.find(1, kNow, one(c), &found), expected.contains(c)) << c;
         if (!expected.contains(c)) continue;
         EXPECT_LE(found.low, one(c));
         for (char at = found.low[0]; at <= c; ++at) {
@@ -112,7 +112,7 @@ TEST(LayeredDead, IsPassedAtOnce) {
   test.commit({{walk_key(kKeys), "last"}});
   deletes.commit(of_layer);
   const auto layer = std::make_shared<Layer>();
-  layer->data = deletes.tree();
+  layer->data = TreeRef(deletes.tree());
   ASSERT_TRUE(test.tree()->layers().add(layer));
   test.tree()->layers().commit(*layer, test.visible());
 

@@ -134,14 +134,14 @@ void LayeredWalk::remember(Passed& passed) {
   } else {
     stretch.low = valid_ ? key_ + '\0' : options_.lower.value_or(std::string());
   }
-  dead_->add(tree_, moment_, std::move(stretch));
+  dead_->add(tree_->id(), moment_, std::move(stretch));
 }
 
 // Where key_ is in a stretch that is known, all cursors go behind that. *ended: so there is
 // nothing.
 bool LayeredWalk::pass_known(Passed* passed, bool* ended) {
   LayeredDead::Stretch known;
-  if (!dead_->find(tree_, moment_, key_, &known)) return false;
+  if (!dead_->find(tree_->id(), moment_, key_, &known)) return false;
   *ended = forward_ && !known.high;
   for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
     if (!cursor->valid() || *ended) continue;
@@ -236,7 +236,7 @@ bool LayeredWalk::seek_random(uint64_t random) {
       all +=
           estimate(next->directory(), options_.lower.value_or(""), options_.upper, tree_->shape())
               .entries;
-      next = whole && next->base() != nullptr ? next->base()->source : nullptr;
+      next = whole && next->base() != nullptr ? next->base()->source.get() : nullptr;
     }
     weights.push_back(all);
   }

@@ -45,6 +45,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "os/sync.h"
+#include "tree/tree_ref.h"
 #include "tree/version.h"
 #include "tree/visibility.h"
 
@@ -64,7 +65,7 @@ struct KeyRange {
 };
 
 struct Layer {
-  TreeState* data = nullptr;  // null: it deletes `range`
+  TreeRef data;  // null: it deletes `range`
   KeyRange range;
   TxnId owner = 0;
   uint64_t level = 0;                     // the savepoint that it began behind; 0: none

@@ -30,6 +30,13 @@ TreeState::TreeState(Store* store, uint32_t id, std::vector<Container*> containe
 
 TreeState::~TreeState() = default;
 
+TreeRef::TreeRef(TreeState* tree) : tree_(tree) {
+  if (tree != nullptr) tree->holders_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Whoever frees the tree sees all that was done with it.
+void TreeRef::let_go() { tree_->holders_.fetch_sub(1, std::memory_order_release); }
+
 void TreeState::show_base(Lsn cts, Lsn log_from) {
   base_->log_from.store(log_from, std::memory_order_release);
   base_->source->pins().move(PinList::kNoMoment, cts);

@@ -33,6 +33,7 @@
 #include "tree/merge.h"
 #include "tree/operands.h"
 #include "tree/store.h"
+#include "tree/tree_ref.h"
 #include "tree/undo_list.h"
 
 namespace hawthorn::tree {
@@ -75,6 +76,11 @@ class TreeState {
 
   uint32_t id() const { return id_; }
   Store* store() const { return store_; }
+  // Where handles find it; null: nowhere. Set once, before anybody else knows the tree.
+  TreeCell* cell() const { return cell_; }
+  void set_cell(TreeCell* cell) { cell_ = cell; }
+  // Whether a TreeRef keeps it.
+  bool is_held() const { return holders_.load(std::memory_order_acquire) != 0; }
   // Null: it has none. Set once, by open or by the catalog; lives as long as the database.
   const MergeOperator* merge_operator() const {
     return merge_operator_.load(std::memory_order_acquire);
@@ -240,7 +246,9 @@ class TreeState {
   // kUnborn: its maker has not committed; 0: and never will.
   static constexpr Lsn kUnborn = 1;
   std::atomic<Lsn> ended{format::kLsnMax};
-  bool stands() const { return ended.load(std::memory_order_acquire) == format::kLsnMax; }
+  [[gnu::always_inline]] bool stands() const {
+    return ended.load(std::memory_order_acquire) == format::kLsnMax;
+  }
   // By a commit, which for whoever has used the tree before is one of all of its keys.
   bool was_dropped() const { return !stands() && ended.load(std::memory_order_acquire) > kUnborn; }
   // Nobody reads it any more, and what it has on disk is taken away.
@@ -249,6 +257,7 @@ class TreeState {
 
  private:
   friend class PointGet;
+  friend class TreeRef;
   Status replay_one(const Replayed& operation) NO_THREAD_SAFETY_ANALYSIS;
   // Finds the container for writing and locks its latch.
   Container* lock_container(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
@@ -271,6 +280,7 @@ class TreeState {
 
   Store* const store_;
   const uint32_t id_;
+  TreeCell* cell_ = nullptr;
   std::atomic<const MergeOperator*> merge_operator_{nullptr};
   std::unique_ptr<const format::TreeShape> shape_;
   std::unique_ptr<const MergeOperator> shaped_operator_;
@@ -278,8 +288,10 @@ class TreeState {
   Pins pins_;
   Layers layers_;
   Directory directory_;
-  os::Mutex structure_mutex_;
   std::atomic<uint64_t> structure_{1};
+  // Apart from what is only read: each transaction writes it.
+  alignas(64) std::atomic<uint32_t> holders_{0};
+  os::Mutex structure_mutex_;
 };
 
 }  // namespace hawthorn::tree

@@ -47,6 +47,7 @@ bool can_hide(const tree::TreeState& tree) {
 
 void Txn::expect_unchanged(tree::TreeState* tree, std::string_view low,
                            std::optional<std::string_view> high) {
+  keep(tree);
   if (mode_ == Mode::kExclusive || !one_moment_) return;
   reads_.add_range(tree, low, high, read_ts_);
   count_memory();

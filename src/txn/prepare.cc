@@ -262,6 +262,7 @@ Status Txn::begin_found(const FoundPrepared& found) {
 }
 
 Status Txn::install_found(tree::TreeState* tree, const format::Operation& operation, uint32_t seq) {
+  keep(tree);
   const size_t key_bytes = operation.key.size() + 1;
   if (Status s = take_memory([&] { return reserve_key(key_bytes); }); !s.ok()) return s;
   if (undo_.full()) {

@@ -115,7 +115,7 @@ const Txn::OwnLayer* Txn::layer_for(tree::TreeState* tree, uint64_t level) {
   Result<tree::TreeState*> made = services_.trees->make_layer(tree);
   if (!made.ok()) return nullptr;
   auto layer = std::make_shared<tree::Layer>();
-  layer->data = *made;
+  layer->data = tree::TreeRef(*made);
   layer->owner = id_;
   layer->level = level;
   if (!tree->layers().add(layer)) {

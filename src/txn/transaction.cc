@@ -30,7 +30,8 @@ Txn::~Txn() {
 
 size_t Txn::heap_bytes() const {
   return operations_.capacity() + large_bytes_ + search_.bytes() + reads_.bytes() +
-         marks_.capacity() * sizeof(Mark) + tree_changes_.bytes();
+         more_kept_.capacity() * sizeof(tree::TreeRef) + marks_.capacity() * sizeof(Mark) +
+         tree_changes_.bytes();
 }
 
 // What lies on the heap, and is more than a little, counts until the transaction ends.
@@ -255,7 +256,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
     context_.layers = tree->layers().state();
     if (tree::Layers::any(context_.layers)) {
       if (Status s = await_layers(tree, key); !s.ok()) return s;
-      if (layered_dead_ != nullptr) layered_dead_->revive(tree, key);
+      if (layered_dead_ != nullptr) layered_dead_->revive(tree->id(), key);
     }
     HAWTHORN_TEST_POINT("txn.layers_asked");
     Status s = tree->write(context_, key, tree::version_kind(type), value);
@@ -583,6 +584,22 @@ void Txn::unlink_all() {
   for (size_t i = undo_.size(); i > 0; --i) tree::TreeState::roll_back(undo_[i - 1], id_);
 }
 
+void Txn::keep_another(tree::TreeState* tree) {
+  for (tree::TreeRef& kept : kept_) {
+    if (kept.get() == tree) return;
+    if (kept.get() != nullptr) continue;
+    kept = tree::TreeRef(tree);
+    return;
+  }
+  const auto at = std::lower_bound(more_kept_.begin(), more_kept_.end(), tree,
+                                   [](const tree::TreeRef& one, const tree::TreeState* other) {
+                                     return std::less<>()(
+                                         static_cast<const tree::TreeState*>(one.get()), other);
+                                   });
+  if (at != more_kept_.end() && at->get() == tree) return;
+  more_kept_.insert(at, tree::TreeRef(tree));
+}
+
 void Txn::finish() {
   if (mode_ == Mode::kExclusive) {
     services_.sequencer->end_exclusive(id_);
@@ -604,6 +621,11 @@ void Txn::finish() {
   prepared_.reset();
   records_ = nullptr;
   count_prepared();
+  for (tree::TreeRef& kept : kept_) {
+    if (kept.get() == nullptr) break;
+    kept = {};
+  }
+  if (!more_kept_.empty()) more_kept_ = std::vector<tree::TreeRef>();  // before what is kept counts
   drop_memory();
 }
 

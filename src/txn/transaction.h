@@ -22,6 +22,7 @@
 // 7. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
 //    it ends: the list grows, chunks are logged and the end begins under logged_'s mutex.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -227,14 +228,25 @@ class Txn : private CommitCheck {
   uint64_t lock_timeout_us() const { return lock_timeout_us_; }
 
   // Trees that it has just made, and is about to name or to drop in the catalog.
-  void made_tree(tree::TreeState* tree) { tree_changes_.made(tree, undo_.size()); }
-  void dropped_tree(tree::TreeState* tree) { tree_changes_.dropped(tree, undo_.size()); }
+  void made_tree(tree::TreeState* tree) {
+    keep(tree);
+    tree_changes_.made(tree, undo_.size());
+  }
+  void dropped_tree(tree::TreeState* tree) {
+    keep(tree);
+    tree_changes_.dropped(tree, undo_.size());
+  }
   // The write of the entry has failed: neither is.
   void undo_tree_change() { tree_changes_.roll_back_to(undo_.size(), *services_.trees); }
   const TreeChanges& tree_changes() const { return tree_changes_; }
   // Of the last writes, those behind `undo`: told when this has committed.
   void note_tree_change(TreeChanged news, size_t undo) {
     if (services_.store->machine->events != nullptr) tree_changes_.note(std::move(news), undo);
+  }
+  // The tree stays, as an object, until this has ended: what was read and written may name it.
+  // Before anything is done with it, of one that may outlast the call; inside a call (os/epoch.h).
+  void keep(tree::TreeState* tree) {
+    if (kept_[0].get() != tree && kept_[1].get() != tree) keep_another(tree);
   }
   bool is_read_only() const { return read_only_; }
   size_t undo_count() const { return undo_.size(); }
@@ -304,6 +316,7 @@ class Txn : private CommitCheck {
     }
   }
   void finish();
+  void keep_another(tree::TreeState* tree);
   size_t heap_bytes() const;
   void count_memory();
   std::string_view keep_key(std::string_view key);
@@ -361,6 +374,8 @@ class Txn : private CommitCheck {
     char* key_end;
   };
   std::vector<Mark>::iterator find_mark(uint64_t number);
+  std::array<tree::TreeRef, 4> kept_;     // the first ones
+  std::vector<tree::TreeRef> more_kept_;  // the others, by address
   Status log_rollback(const Mark& mark);
   void take_back(const Mark& mark);
   void give_up_log();

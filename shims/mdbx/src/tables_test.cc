@@ -43,6 +43,28 @@ TEST_F(TablesTest, AnOrderOfThePrograms) {
 
 #pragma GCC diagnostic pop
 
+// More rounds than there are handles.
+TEST_F(TablesTest, AreMadeAndDroppedAgainAndAgain) {
+  open();
+  MDBX_dbi first = 0;
+  for (int i = 0; i < 200; ++i) {
+    MDBX_txn* txn = begin();
+    const MDBX_dbi dbi = table(txn, "staging");
+    if (i == 0) first = dbi;
+    ASSERT_EQ(dbi, first);
+    EXPECT_EQ(all(txn, dbi), "");
+    ASSERT_DONE(put(txn, dbi, "a", "1"));
+    if (i % 5 == 4) {
+      ASSERT_DONE(mdbx_txn_abort(txn));
+      continue;
+    }
+    ASSERT_DONE(mdbx_txn_commit(txn));
+    txn = begin();
+    ASSERT_DONE(mdbx_drop(txn, dbi, true));
+    ASSERT_DONE(mdbx_txn_commit(txn));
+  }
+}
+
 TEST_F(TablesTest, AreRenamed) {
   open();
   MDBX_txn* txn = begin();

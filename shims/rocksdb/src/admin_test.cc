@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
+#include "testing/scaled.h"
 #include "testing/wait.h"
 
 namespace hawthorn::rocks {
@@ -275,6 +276,24 @@ TEST_F(Care, WhatADatabaseSaysOfItself) {
   EXPECT_EQ(again, identity);
   ASSERT_OK(db_->GetDbSessionId(again));
   EXPECT_NE(again, session);
+}
+
+TEST_F(Care, FamiliesThatWereDroppedLeaveNothing) {
+  open();
+  const uint64_t rounds = testing::scaled(2000);
+  uint64_t before = 0;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    if (i == rounds / 4) before = number(Names::kBlockCacheUsage);
+    rocksdb::ColumnFamilyHandle* made = nullptr;
+    ASSERT_OK(db_->CreateColumnFamily(options_, "staging", &made));
+    ASSERT_OK(put("key", "value", made));
+    ASSERT_OK(db_->DropColumnFamily(made));
+    ASSERT_OK(db_->DestroyColumnFamilyHandle(made));
+  }
+  EXPECT_LE(number(Names::kBlockCacheUsage), before + (256 << 10));
+  std::vector<std::string> left;
+  ASSERT_OK(DB::ListColumnFamilies(options_, path_, &left));
+  EXPECT_EQ(left, std::vector<std::string>{"default"});
 }
 
 TEST_F(Care, WhatIsRefused) {

@@ -249,8 +249,10 @@ rocksdb::Status DBImpl::mark_entities(Family& family) {
 
 void DBImpl::family_gone(uint32_t id) {
   const std::lock_guard lock(admin_);
+  if (db_ == nullptr) return;
+  slots_.marks->erase(id);  // ids are never given again
   // What fails here, the next open does.
-  if (db_ != nullptr) static_cast<void>(erase_dropped(*db_, id));
+  static_cast<void>(erase_dropped(*db_, id));
 }
 
 }  // namespace hawthorn::rocks

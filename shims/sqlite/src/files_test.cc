@@ -17,6 +17,7 @@
 #include "shims/permission_test_support.h"
 #include "shims/sqlite/src/database.h"
 #include "shims/sqlite/src/sqlite_test_support.h"
+#include "testing/scaled.h"
 #include "testing/wait.h"
 
 namespace hawthorn::sqlite::files_test {
@@ -417,6 +418,20 @@ TEST_F(FilesTest, NamesAreWholePathsBehindSymbolicLinks) {
     EXPECT_EQ(Connection().open(link, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW),
               SQLITE_CANTOPEN_SYMLINK);
   }
+}
+
+// In memory that would not hold what each left, had it left anything.
+TEST_F(FilesTest, TablesAreMadeAndDroppedAgainAndAgain) {
+  Connection connection(uri(path_, "hawthorn_memory=16777216"));
+  EXPECT_SQL_OK(connection, "PRAGMA synchronous = OFF; CREATE TABLE stays(id INTEGER PRIMARY KEY)");
+  for (uint64_t i = 0; i < testing::scaled(20000) && !HasFailure(); ++i) {
+    EXPECT_SQL_OK(connection,
+                  "BEGIN; CREATE TABLE staging(id INTEGER PRIMARY KEY, v); CREATE INDEX of_v ON "
+                  "staging(v); INSERT INTO staging(v) VALUES('a'), ('b')");
+    EXPECT_SQL_OK(connection, i % 2 == 0 ? "ROLLBACK" : "COMMIT; DROP TABLE staging");
+  }
+  EXPECT_SQL_OK(connection, "INSERT INTO stays VALUES(1)");
+  EXPECT_EQ(connection.value("PRAGMA integrity_check"), "t'ok'");
 }
 
 TEST_F(FilesTest, NamesAndParametersAreKept) {
