@@ -89,7 +89,6 @@ struct Arena::Heap {
                 (fit->kept_end + PageHeap::kPagesPerHuge - 1) / PageHeap::kPagesPerHuge);
     }
     pages->touch(fit->first_huge, fit->huge_count);
-    publish_touched();
     poison(base + fit->first_huge * kHugeBytes, fit->huge_count * kHugeBytes);
     pages->allocate_at(fit->page, count);
     return fit->page;
@@ -108,15 +107,17 @@ struct Arena::Heap {
     publish_touched();
   }
 
+  size_t touched() const REQUIRES(mutex) {
+    return pages->touched_count() * kHugeBytes - pages->absent_pages() * kPageBytes;
+  }
   void publish_touched() REQUIRES(mutex) {
-    touched_bytes.store(pages->touched_count() * kHugeBytes - pages->absent_pages() * kPageBytes,
-                        std::memory_order_relaxed);
+    touched_bytes.store(touched(), std::memory_order_relaxed);
   }
 
   // Where nothing is wholly free, the free parts of huge pages go back to the kernel, of the
   // emptiest ones first, until no more than `bytes` are resident.
   void split_down_to(size_t bytes) REQUIRES(mutex) {
-    size_t expected = resident();
+    size_t expected = touched() + charged_bytes();
     std::vector<size_t> chosen;
     while (expected > bytes) {
       const size_t huge = pages->emptiest();
@@ -136,6 +137,14 @@ struct Arena::Heap {
               std::min(page + count, (*huge + 1) * PageHeap::kPagesPerHuge));
       }
     });
+    publish_touched();
+  }
+
+  // Where more than is tolerated would be resident with `more` bytes that are to be charged, what
+  // is free goes back. Only then others see what was touched.
+  void keep_to(size_t budget, size_t tolerated, size_t used, size_t more) REQUIRES(mutex) {
+    const size_t expected = touched() + charged_bytes() + more;
+    if (expected > tolerated && expected > used) split_down_to(budget - std::min(budget, more));
     publish_touched();
   }
 
@@ -239,8 +248,7 @@ char* Arena::allocate(Quota quota, size_t size, bool beyond_budget) {
       page = heap_->allocate_fresh(count, beyond_budget ? heap_->mapping_bytes : budget(), &found);
       if (!found) return nullptr;
     }
-    if (heap_->pages->split_count() > 0) heap_->publish_touched();
-    if (beyond_budget && over_budget()) heap_->split_down_to(budget());
+    heap_->keep_to(budget(), tolerated_bytes(), used(), 0);
     if (heap_->wants_touched(heap_->awaited_bytes, budget())) {
       heap_->awaited_bytes = 0;
       heap_->taken.notify_one();
@@ -264,6 +272,7 @@ void Arena::release(Quota quota, char* span, size_t size) {
   heap_->pages->release(page, count);
   if (heap_->pages->split_count() > 0) heap_->purge_released(page, count);
   heap_->trim(budget());
+  heap_->keep_to(budget(), tolerated_bytes(), used(), 0);
 }
 
 void Arena::shrink_to(size_t bytes) {
@@ -288,10 +297,13 @@ void Arena::charge(Quota quota, ptrdiff_t bytes) {
   used_[static_cast<size_t>(quota)].fetch_add(static_cast<size_t>(bytes),
                                               std::memory_order_relaxed);
   used_total_.fetch_add(static_cast<size_t>(bytes), std::memory_order_relaxed);
-  heap_->charged.fetch_add(bytes, std::memory_order_relaxed);
-  if (bytes > 0 && heap_->resident() > budget()) {
+  if (bytes > 0 && heap_->resident() + static_cast<size_t>(bytes) > budget()) {
     MutexLock lock(heap_->mutex);
-    heap_->trim(budget());
+    heap_->trim(budget() - std::min(budget(), static_cast<size_t>(bytes)));
+    heap_->keep_to(budget(), tolerated_bytes(), used(), static_cast<size_t>(bytes));
+    heap_->charged.fetch_add(bytes, std::memory_order_relaxed);
+  } else {
+    heap_->charged.fetch_add(bytes, std::memory_order_relaxed);
   }
 }
 
@@ -359,7 +371,9 @@ void Arena::stop_waiting() { heap_->taken.notify_one(); }
 
 size_t Arena::largest_free() const {
   MutexLock lock(heap_->mutex);
-  return heap_->pages->largest_run(heap_->fresh_allowed(budget())) * kPageBytes;
+  const size_t room = tolerated_bytes() - std::min(tolerated_bytes(), used());
+  return std::min(heap_->pages->largest_run(heap_->fresh_allowed(budget())), room / kPageBytes) *
+         kPageBytes;
 }
 
 }  // namespace hawthorn::os

@@ -10,6 +10,7 @@
 //    counts while it is kept. Space in touched huge pages is granted again as long as no more is
 //    used than the budget and a thirty-second part of it: so what was taken beyond the budget for a
 //    moment goes back, in place of serving others from then on.
+//    Where more than that would be resident, the free parts of huge pages go back at once.
 // 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before
 //    fresh ones. Their bytes are not zeroed.
 // 3. Pages are kept when a span is released (first touch is expensive). Wholly free huge pages go
