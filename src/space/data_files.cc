@@ -159,6 +159,13 @@ os::File* DataFiles::file(uint32_t number) {
   return failed_files_.emplace(number, std::move(failed)).first->second.get();
 }
 
+Status DataFiles::open_now(uint32_t number) {
+  if (number >= kFilesMax || open_files_[number].load(std::memory_order_acquire) != nullptr) {
+    return {};
+  }
+  return file(number)->size().status();
+}
+
 Status DataFiles::make(os::File& file, uint64_t bytes_min, uint64_t* bytes) {
   if (Status status = file.lock_exclusive(); !status.ok()) return status;
   for (;;) {

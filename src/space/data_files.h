@@ -43,6 +43,8 @@ class DataFiles {
   bool direct() const { return direct_; }
 
   os::File* file(uint32_t number);
+  // Opens it unless it is open. Errors: why it cannot be opened; the next call tries again.
+  Status open_now(uint32_t number) EXCLUDES(open_mutex_);
   // Makes data.<number> with space for at least `bytes_min` and at most *bytes (halved as long as
   // the disk has no room).
   Status create(uint32_t number, uint64_t bytes_min, uint64_t* bytes);

@@ -137,9 +137,18 @@ Result<ExtentAddress> Space::allocate(uint32_t blocks, Use use) {
     return Status(StatusCode::kReadOnly, "space: the database is opened read-only");
   }
   if (blocks == 0) return Status(StatusCode::kInvalidArgument, "space: an extent of no blocks");
-  if (use == Use::kInsert) return state_->insert(blocks);
-  if (std::optional<ExtentAddress> extent = state_->take_ready(blocks, Use::kFlush)) return *extent;
-  return state_->grow(blocks);
+  Result<ExtentAddress> extent =
+      use == Use::kInsert ? state_->insert(blocks) : state_->grow(blocks);
+  if (!extent.ok()) return extent;
+  // What was released is ready in a file, too, that nobody has opened yet. An error when it is
+  // written to would be the database's last.
+  if (Status status = state_->files.open_now(extent->file); !status.ok()) {
+    os::MutexLock lock(state_->mutex);
+    state_->used_blocks -= blocks;
+    state_->make_free(*extent);
+    return status;
+  }
+  return extent;
 }
 
 Status Space::keep_ready(uint64_t blocks, uint32_t contiguous) {
@@ -225,6 +234,7 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
 }
 
 Result<ExtentAddress> Space::State::grow(uint32_t blocks) {
+  if (std::optional<ExtentAddress> extent = take_ready(blocks, Use::kFlush)) return *extent;
   os::MutexLock growing(grow_mutex);
   // In a loop: other threads may take what has just been made ready.
   for (;;) {

@@ -509,6 +509,33 @@ TEST(SpaceTest, AFileThatCannotBeOpenedSaysSoWhereItIsUsed) {
   EXPECT_TRUE(space->file(~uint32_t{0})->size().status().is(StatusCode::kCorruption));
 }
 
+// Where nobody has opened the file since the database was. What is handed out can be written to.
+TEST(SpaceTest, WhatWasReleasedInAFileThatCannotBeOpened) {
+  Fixture f;
+  auto space = f.open();
+  const ExtentAddress extent = space->allocate(kBlocksPerMegabyte).value();
+  write_extent(*space, extent, 1);
+  must(space->sync());
+  for (const auto use : {Use::kFlush, Use::kInsert}) {
+    SCOPED_TRACE(static_cast<int>(use));
+    space = f.open(small_files(), {extent});
+    space->release(extent);
+    const uint64_t ready = space->ready_blocks();
+    ASSERT_GE(ready, 10u);
+    f.disk->fail_path("data.0", SimOp::kOpen, 1, StatusCode::kNoSpace, true);
+    EXPECT_TRUE(space->allocate(10, use).status().is(StatusCode::kNoSpace));
+    EXPECT_EQ(space->used_blocks(), 0u);
+    EXPECT_EQ(space->ready_blocks(), ready);
+    f.disk->clear_faults();
+    const Result<ExtentAddress> taken = space->allocate(10, use);
+    must(taken.status());
+    EXPECT_EQ(taken->file, 0u);
+    write_extent(*space, *taken, 2);
+    must(space->sync());
+    EXPECT_TRUE(holds(*space, *taken, 2));
+  }
+}
+
 // Attack 39: the lock of a killed process is held until its writes in flight have landed.
 TEST(SpaceTest, AFileIsLockedBeforeItIsUsedForWriting) {
   Fixture f;
