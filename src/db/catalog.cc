@@ -351,6 +351,7 @@ Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
     }
   }
   // What of the catalog can be read may say that there was none of this name at that moment.
+  const os::epoch::Call call;
   std::erase_if(
       result, [&](const Name& one) { return find(one.name, view, true).status().is_not_found(); });
   return result;
