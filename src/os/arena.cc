@@ -64,10 +64,16 @@ struct Arena::Heap {
     munmap(mapping, mapping_bytes);
   }
 
+  // As one number: of two, a reader might see the one from before a change and the other from
+  // behind it. Charges of different threads may be seen out of order: less than nothing counts as
+  // nothing.
   size_t resident() const {
-    return touched_bytes.load(std::memory_order_relaxed) + charged_bytes();
+    return static_cast<size_t>(std::max<ptrdiff_t>(0, both.load(std::memory_order_relaxed)));
   }
-  // Charges of different threads may be seen out of order: less than nothing counts as nothing.
+  void charge(ptrdiff_t bytes) {
+    charged.fetch_add(bytes, std::memory_order_relaxed);
+    both.fetch_add(bytes, std::memory_order_relaxed);
+  }
   size_t charged_bytes() const {
     return static_cast<size_t>(std::max<ptrdiff_t>(0, charged.load(std::memory_order_relaxed)));
   }
@@ -111,7 +117,10 @@ struct Arena::Heap {
     return pages->touched_count() * kHugeBytes - pages->absent_pages() * kPageBytes;
   }
   void publish_touched() REQUIRES(mutex) {
-    touched_bytes.store(touched(), std::memory_order_relaxed);
+    const size_t now = touched();
+    both.fetch_add(static_cast<ptrdiff_t>(now) - static_cast<ptrdiff_t>(published),
+                   std::memory_order_relaxed);
+    published = now;
   }
 
   // Where nothing is wholly free, the free parts of huge pages go back to the kernel, of the
@@ -195,8 +204,9 @@ struct Arena::Heap {
   char* const base;
   mutable Mutex mutex;
   const std::unique_ptr<PageHeap> pages;
-  std::atomic<size_t> touched_bytes{0};
+  size_t published GUARDED_BY(mutex) = 0;  // of touched(), in what others see
   std::atomic<ptrdiff_t> charged{0};
+  std::atomic<ptrdiff_t> both{0};
   CondVar taken;                               // of touched huge pages, while somebody waits for it
   size_t awaited_bytes GUARDED_BY(mutex) = 0;  // fewer free ones wake that thread; 0: nobody waits
 };
@@ -301,9 +311,9 @@ void Arena::charge(Quota quota, ptrdiff_t bytes) {
     MutexLock lock(heap_->mutex);
     heap_->trim(budget() - std::min(budget(), static_cast<size_t>(bytes)));
     heap_->keep_to(budget(), tolerated_bytes(), used(), static_cast<size_t>(bytes));
-    heap_->charged.fetch_add(bytes, std::memory_order_relaxed);
+    heap_->charge(bytes);
   } else {
-    heap_->charged.fetch_add(bytes, std::memory_order_relaxed);
+    heap_->charge(bytes);
   }
 }
 
