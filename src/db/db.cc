@@ -124,6 +124,7 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
     const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
     status = state->multi_get(keys, {registration.ts, 0}, out);
     impl_->snapshots_->remove(registration.slot);
+    if (state->dropped.load(std::memory_order_acquire)) status = tree_was_dropped();
   }
   if (!status.ok()) return impl_->told(std::move(status));
   return db::take_moments(*state, impl_->now_of(options.snapshot), &out);

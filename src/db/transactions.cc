@@ -322,6 +322,7 @@ Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view
     const auto registration = db->snapshots_->add(db->sequencer_->visible());
     status = state->multi_get(keys, {registration.ts, txn.id()}, out);
     db->snapshots_->remove(registration.slot);
+    if (state->dropped.load(std::memory_order_acquire)) status = tree_was_dropped();
   }
   return status.ok() ? db::take_moments(*state, impl_->now_ms(), &out) : status;
 }

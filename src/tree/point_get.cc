@@ -165,9 +165,13 @@ bool PointGet::look_at_layers() {
 bool PointGet::descend() {
   const CloneBase* base = tree_->base();
   const bool found = !absent_ || hidden_ || cts_ != 0;
-  if (base == nullptr || found || !status_.is_not_found()) return false;
-  // What it had is gone.
-  if (tree_->dropped.load(std::memory_order_acquire)) return false;
+  if (found || !status_.is_not_found()) return false;
+  // What it had is gone, and says nothing of what its user had found.
+  if (tree_->dropped.load(std::memory_order_acquire)) [[unlikely]] {
+    status_ = Status(StatusCode::kInvalidArgument, "the tree was dropped");
+    return false;
+  }
+  if (base == nullptr) return false;
   if (registered_ && !base->shown_to(view_)) return false;
   const bool committed = base->at.load(std::memory_order_acquire) != PinList::kNoMoment;
   view_ = base->view(view_);
