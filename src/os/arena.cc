@@ -307,14 +307,12 @@ void Arena::charge(Quota quota, ptrdiff_t bytes) {
   used_[static_cast<size_t>(quota)].fetch_add(static_cast<size_t>(bytes),
                                               std::memory_order_relaxed);
   used_total_.fetch_add(static_cast<size_t>(bytes), std::memory_order_relaxed);
-  if (bytes > 0 && heap_->resident() + static_cast<size_t>(bytes) > budget()) {
-    MutexLock lock(heap_->mutex);
-    heap_->trim(budget() - std::min(budget(), static_cast<size_t>(bytes)));
-    heap_->keep_to(budget(), tolerated_bytes(), used(), static_cast<size_t>(bytes));
-    heap_->charge(bytes);
-  } else {
-    heap_->charge(bytes);
-  }
+  const auto more = static_cast<size_t>(std::max<ptrdiff_t>(0, bytes));
+  if (more == 0 || heap_->resident() + more <= budget()) return heap_->charge(bytes);
+  MutexLock lock(heap_->mutex);
+  heap_->trim(budget() - std::min(budget(), more));
+  heap_->keep_to(budget(), tolerated_bytes(), used(), more);
+  heap_->charge(bytes);
 }
 
 size_t Arena::resident_bytes() const { return heap_->resident(); }
