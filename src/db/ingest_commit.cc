@@ -19,8 +19,6 @@ bool committed(const Status& status) {
   return status.ok() || status.is(StatusCode::kUnknownOutcome);
 }
 
-Status dropped_tree() { return Status(StatusCode::kInvalidArgument, "the tree was dropped"); }
-
 // Memory of the merge quota, for as long as something is read through it.
 class Buffer {
  public:
@@ -101,7 +99,7 @@ Status IngestSession::carve() {
       if (part.has_high) bounds.push_back(part.high);
     }
     if (Status s = db_->scheduler_->carve(tree_, bounds); !s.ok()) return s;
-    if (!tree_->stands()) return dropped_tree();
+    if (!tree_->stands()) return tree_was_dropped();
     HAWTHORN_TEST_POINT("ingest.after_carve");
     for (size_t i = 0; i < parts_.size(); ++i) {
       parts_[i].record.id = tree_->container_id(parts_[i].record.low);
@@ -111,7 +109,7 @@ Status IngestSession::carve() {
     if (misfits_.empty()) break;
     if (Status s = move_misfits(); !s.ok()) return s;
   }
-  if (!tree_->stands()) return dropped_tree();
+  if (!tree_->stands()) return tree_was_dropped();
   if (Status s = builder_.wait(); !s.ok()) return s;
   if (!parts_.empty() || !large_.empty()) {
     if (Status s = db_->space_->sync(); !s.ok()) return s;
@@ -250,7 +248,7 @@ Status IngestSession::claim() {
   // what is claimed.
   if (!tree_->stands()) {
     misfits_.clear();
-    return dropped_tree();
+    return tree_was_dropped();
   }
   return misfits_.empty() ? Status() : Status(StatusCode::kConflict);
 }
