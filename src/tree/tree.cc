@@ -276,15 +276,19 @@ TxnId TreeState::open_intent(std::string_view key, TxnId own) {
 
 Result<TxnId> TreeState::layer_holder(std::string_view key, TxnId own, bool ranges) const {
   Value value;
-  for (const std::shared_ptr<Layer>& layer : layers_.open_of_others(own)) {
+  const Layers::List open = layers_.open_of_others(own);
+  HAWTHORN_TEST_POINT("tree.layers_listed");
+  for (const std::shared_ptr<Layer>& layer : open) {
     if (layer->deletes()) {
       if (ranges && layer->range.covers(key)) return layer->owner;
       continue;
     }
     const Status status = layer->data->get(key, kNewestOfLayer, true, value);
-    // It may have ended meanwhile: whoever waits for it looks again.
+    // It may have ended meanwhile: whoever waits for it looks again, and one that is gone holds
+    // nothing.
     if (status.ok()) return layer->owner;
-    if (!status.is_not_found()) return status;
+    if (status.is_not_found() || layer->data->dropped.load(std::memory_order_acquire)) continue;
+    return status;
   }
   return TxnId{0};
 }

@@ -209,6 +209,35 @@ TEST_F(SpillConcurrency, an_intent_that_leaves_is_not_missed) {
     EXPECT_EQ(value.view(), value_of(1, 60));
   }
 }
+
+// A writer has listed an open layer, whose transaction then ends, and the layer goes before the
+// writer looks into it: it holds nothing any more.
+TEST_F(SpillConcurrency, a_layer_that_goes_holds_nothing) {
+  for (const TxnMode mode : {TxnMode::kOptimistic, TxnMode::kPessimistic}) {
+    SCOPED_TRACE(mode == TxnMode::kOptimistic);
+    std::atomic<bool> listed{false};
+    std::atomic<bool> go_on{false};
+    Transaction large = *db_->begin({.mode = mode});
+    for (uint64_t i = 0; i < kRows; ++i) ASSERT_OK(large.put(tree_, row(i), value_of(1, 60)));
+    ASSERT_GT(db_->stats().layers, 0u);
+    os::set_test_point("tree.layers_listed", [&] {
+      if (listed.exchange(true)) return;
+      while (!go_on) std::this_thread::yield();
+    });
+    Status status;
+    std::thread writer([&] { status = db_->put(tree_, other(5), "other"); });
+    while (!listed) std::this_thread::yield();
+    large.abort();
+    EXPECT_OK(db_->drain());
+    go_on = true;
+    writer.join();
+    os::clear_test_points();
+    EXPECT_OK(status);
+    Value value;
+    ASSERT_OK(db_->get(tree_, other(5), value));
+    EXPECT_EQ(value.view(), "other");
+  }
+}
 #endif
 
 }  // namespace
