@@ -43,7 +43,7 @@ class LayeredDead {
   };
   struct Stretch {
     std::string low;
-    // The first key behind it. Without one the stretch goes to the end of the tree.
+    // The first key that is no longer in it. None: it reaches to the end of the tree.
     std::optional<std::string> high;
   };
   // False: the key is in none.
