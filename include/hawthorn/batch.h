@@ -59,6 +59,7 @@ class HAWTHORN_EXPORT WriteBatch {
   HAWTHORN_HIDDEN void add(format::OperationType type, const Tree& tree,
                            std::string_view stored_key, std::string_view value);
   HAWTHORN_HIDDEN void put_shaped(const Tree& tree, const db::StoredPair& stored);
+  HAWTHORN_HIDDEN void lose();
   void delete_stored_range(const Tree& tree, std::string_view low,
                            std::optional<std::string_view> high);
   std::string ops_;  // operations as the log stores them

@@ -104,7 +104,8 @@ class HAWTHORN_EXPORT Cursor {
   std::string_view value() const { return value_; }
   // kOk at the ends of the range too; kInvalidArgument where it was to be opened, or to seek, with
   // what is no key in the tree's order.
-  // Valid until the next call of the cursor.
+  // kOutOfMemory, which stays, where the system gave no memory for a move: then another cursor is
+  // to be opened. Valid until the next call of the cursor.
   const Status& status() const;
 
  private:
@@ -116,6 +117,7 @@ class HAWTHORN_EXPORT Cursor {
   bool publish(bool found);
   bool publish_shaped();
   bool publish_empty();
+  HAWTHORN_HIDDEN bool end_without_memory();
 };
 
 }  // namespace hawthorn

@@ -2,9 +2,10 @@
 // Errors are values. Every call that can fail returns a Status, or a Result<T> that is a T or a
 // Status.
 //
-// Not here: exceptions (none leaves the library) and error numbers of the operating system (they
-// are in the message). Threads: a Status is an ordinary value; use one object from one thread at a
-// time.
+// Not here: exceptions (none leaves the library: where the system gives no memory, calls return
+// kOutOfMemory; only what is made by value, such as a string or a copy, may throw std::bad_alloc)
+// and error numbers of the operating system (they are in the message). Threads: a Status is an
+// ordinary value; use one object from one thread at a time.
 
 #include <cassert>
 #include <cstdint>
@@ -31,7 +32,7 @@ enum class StatusCode : uint8_t {
   kBusy = 7,             // somebody else holds it (another process has the database open)
   kConflict = 8,         // another transaction committed first; abort and try again
   kReadOnly = 9,         // opened read-only, made so by a failed sync, or on a read-only medium
-  kOutOfMemory = 10,     // the memory budget does not allow it
+  kOutOfMemory = 10,     // the memory budget does not allow it, or the system gives none
   kForked = 11,          // the handle was opened by the parent process
   kUnknownOutcome = 12,  // the sync of this commit failed: it may or may not survive a crash
   kClosed = 13,          // the handle was closed
@@ -79,7 +80,8 @@ class [[nodiscard]] HAWTHORN_EXPORT Status {
 
   // What and where, in words; empty for kOk. Lifetime: as long as this Status.
   std::string_view message() const {
-    return message_ ? std::string_view(*message_) : std::string_view();
+    if (message_) return *message_;
+    return code_ == StatusCode::kOutOfMemory ? "no memory is left" : std::string_view();
   }
   // "Corruption: data.3 at 40960: ..." for logs.
   std::string to_string() const;

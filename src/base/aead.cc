@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/out_of_memory.h"
 
 namespace hawthorn {
 
@@ -36,7 +37,7 @@ const unsigned char* unsigned_bytes(const void* bytes) {
 
 SecretKey::~SecretKey() { OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
 
-Result<SecretKey> SecretKey::from_bytes(std::string_view bytes) {
+Result<SecretKey> SecretKey::from_bytes(std::string_view bytes) try {
   if (bytes.size() != kBytes) {
     return Status(StatusCode::kInvalidArgument,
                   "a key has 32 bytes, not " + std::to_string(bytes.size()));
@@ -44,9 +45,11 @@ Result<SecretKey> SecretKey::from_bytes(std::string_view bytes) {
   SecretKey key;
   std::memcpy(key.bytes_.data(), bytes.data(), kBytes);
   return key;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<SecretKey> SecretKey::from_hex(std::string_view digits) {
+Result<SecretKey> SecretKey::from_hex(std::string_view digits) try {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t first = digits.find_first_not_of(kSpace);
   digits.remove_prefix(first == std::string_view::npos ? digits.size() : first);
@@ -69,18 +72,22 @@ Result<SecretKey> SecretKey::from_hex(std::string_view digits) {
     return Status(StatusCode::kInvalidArgument, "a key has 64 hexadecimal digits");
   }
   return key;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 bool fill_random(std::span<unsigned char> to) {
   return to.size() <= INT_MAX && RAND_bytes(to.data(), static_cast<int>(to.size())) == 1;
 }
 
-Result<SecretKey> SecretKey::generate() {
+Result<SecretKey> SecretKey::generate() try {
   SecretKey key;
   if (RAND_priv_bytes(key.bytes_.data(), kBytes) != 1) {
     return Status(StatusCode::kIoError, "libcrypto has no random bytes for a key");
   }
   return key;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Nonce make_nonce(uint64_t first, uint32_t second) {

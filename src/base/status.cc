@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/out_of_memory.h"
 #include "hawthorn/version.h"
 
 #define HAWTHORN_STRING_OF(x) #x
@@ -56,9 +57,11 @@ std::string_view status_code_name(StatusCode code) {
 
 std::string Status::to_string() const {
   std::string text(status_code_name(code_));
-  if (message_ != nullptr) text.append(": ").append(*message_);
+  if (!message().empty()) text.append(": ").append(message());
   return text;
 }
+
+Status out_of_memory() noexcept { return Status(StatusCode::kOutOfMemory); }
 
 void end_without_value(const Status& status) {
   std::fprintf(stderr, "hawthorn: the value of a Result that is an error: %s\n",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/out_of_memory.h"
 #include "db/backup_repository.h"
 #include "db/copy_source.h"
 #include "db/impl.h"
@@ -39,7 +40,7 @@ Result<BackupInfo> write_backup(Db::Impl& db, BackupRepository::Impl& repository
 
 }  // namespace
 
-Result<BackupInfo> Db::backup(BackupRepository& repository, const BackupOptions& options) {
+Result<BackupInfo> Db::backup(BackupRepository& repository, const BackupOptions& options) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   BackupRepository::Impl& target = *repository.impl_;
   os::MutexLock lock(target.mutex);
@@ -54,6 +55,8 @@ Result<BackupInfo> Db::backup(BackupRepository& repository, const BackupOptions&
   // the error that came first is the one to tell.
   if (!made.ok()) static_cast<void>(target.clean().ok());
   return made;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checksum.h"
+#include "base/out_of_memory.h"
 #include "db/copy_directory.h"
 #include "db/make_directory.h"
 #include "db/manifest_files.h"
@@ -498,21 +499,26 @@ Result<BackupInfo> BackupWriter::finish() {
 BackupRepository::BackupRepository(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 BackupRepository::~BackupRepository() = default;
 
-Result<std::unique_ptr<BackupRepository>> BackupRepository::open(const std::string& directory,
-                                                                 const RepositoryOptions& options) {
+Result<std::unique_ptr<BackupRepository>> BackupRepository::open(
+    const std::string& directory, const RepositoryOptions& options) try {
   return open_on(os::real_machine(), directory, options);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<std::unique_ptr<BackupRepository>> BackupRepository::open_on(
-    const os::Machine& machine, const std::string& directory, const RepositoryOptions& options) {
+    const os::Machine& machine, const std::string& directory,
+    const RepositoryOptions& options) try {
   auto place = os::Place::of(machine, directory);
   if (!place.ok()) return place.status();
   auto impl = std::make_unique<Impl>(*std::move(place));
   if (Status s = impl->open(options.create_if_missing); !s.ok()) return s;
   return std::unique_ptr<BackupRepository>(new BackupRepository(std::move(impl)));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<std::vector<BackupInfo>> BackupRepository::list() {
+Result<std::vector<BackupInfo>> BackupRepository::list() try {
   os::MutexLock lock(impl_->mutex);
   std::vector<uint64_t> backups;
   std::vector<uint64_t> parts;
@@ -524,18 +530,22 @@ Result<std::vector<BackupInfo>> BackupRepository::list() {
     infos.push_back(*one);
   }
   return infos;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status BackupRepository::verify(uint64_t id, const VerifyOptions& options) {
+Status BackupRepository::verify(uint64_t id, const VerifyOptions& options) try {
   os::MutexLock lock(impl_->mutex);
   const Result<format::BackupIndex> index = impl_->index(id, options.encryption);
   if (!index.ok()) return index.status();
   db::CopyPace pace(impl_->machine, 0, options.progress);
   return impl_->read(*index, nullptr, options.encryption, pace);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status BackupRepository::restore(uint64_t id, const std::string& target,
-                                 const RestoreOptions& options) {
+                                 const RestoreOptions& options) try {
   os::MutexLock lock(impl_->mutex);
   // Before the target is touched.
   const Result<format::BackupIndex> index = impl_->index(id, options.encryption);
@@ -545,9 +555,11 @@ Status BackupRepository::restore(uint64_t id, const std::string& target,
   db::CopyPace pace(impl_->machine, options.bytes_per_second, options.progress);
   if (Status s = impl_->read(*index, &directory, options.encryption, pace); !s.ok()) return s;
   return directory.finish();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status BackupRepository::remove(uint64_t id) {
+Status BackupRepository::remove(uint64_t id) try {
   os::MutexLock lock(impl_->mutex);
   os::FileSystem& files = *impl_->machine.files;
   const std::string path = impl_->path_of(db::backup_name(id));
@@ -557,6 +569,8 @@ Status BackupRepository::remove(uint64_t id) {
   }
   if (Status s = files.sync_directory(impl_->directory); !s.ok()) return s;
   return impl_->collect(true);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

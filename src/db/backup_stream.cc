@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/out_of_memory.h"
 #include "db/copy_directory.h"
 #include "db/copy_source.h"
 #include "db/impl.h"
@@ -290,23 +291,29 @@ Result<BackupInfo> StreamWriter::finish() {
 BackupSink::~BackupSink() = default;
 BackupSource::~BackupSource() = default;
 
-Result<BackupInfo> Db::backup_to(BackupSink& sink, const BackupOptions& options) {
+Result<BackupInfo> Db::backup_to(BackupSink& sink, const BackupOptions& options) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   db::StreamWriter writer(impl_->machine_, sink);
   if (Status s = writer.start(); !s.ok()) return s;
   db::CopyPace pace(impl_->machine_, options.bytes_per_second, options.progress);
   if (Status s = db::copy_database(*impl_, writer, pace); !s.ok()) return s;
   return writer.finish();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<BackupInfo> verify_backup(BackupSource& source, const VerifyOptions& options) {
+Result<BackupInfo> verify_backup(BackupSource& source, const VerifyOptions& options) try {
   db::CopyPace pace(os::real_machine(), 0, options.progress);
   return db::read_stream(source, nullptr, pace, options.encryption);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<BackupInfo> restore_backup(BackupSource& source, const std::string& target,
-                                  const RestoreOptions& options) {
+                                  const RestoreOptions& options) try {
   return restore_backup_on(os::real_machine(), source, target, options);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<BackupInfo> restore_backup_on(const os::Machine& machine, BackupSource& source,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/out_of_memory.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/stored_key.h"
@@ -33,7 +34,7 @@ void WriteBatch::add(format::OperationType type, const Tree& tree, std::string_v
   ++count_;
 }
 
-void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value) {
+void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value) try {
   if (!fits(key.size(), value.size(), format::kValueBytesMax)) return;
   if (TreeAccess::shaped(tree)) {
     const FoundTree state = shaped_state(tree);
@@ -41,10 +42,12 @@ void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view va
   }
   large_ = large_ || value.size() > db::kLargeValueBytes;
   add(format::OperationType::kPut, tree, key, value);
+} catch (const std::bad_alloc&) {
+  lose();
 }
 
 void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value,
-                     const Expiry& expiry) {
+                     const Expiry& expiry) try {
   if (!fits(key.size(), value.size(), format::kValueBytesMax)) return;
   if (const FoundTree state = shaped_state(tree); state != nullptr) {
     return put_shaped(tree, db::StoredPair(*state, key, value, &expiry));
@@ -52,6 +55,8 @@ void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view va
   refused_ = TreeAccess::shaped(tree)
                  ? tree_was_dropped()
                  : Status(StatusCode::kInvalidArgument, "the entries of this tree do not end");
+} catch (const std::bad_alloc&) {
+  lose();
 }
 
 void WriteBatch::put_shaped(const Tree& tree, const db::StoredPair& stored) {
@@ -64,7 +69,7 @@ void WriteBatch::put_shaped(const Tree& tree, const db::StoredPair& stored) {
   add(format::OperationType::kPut, tree, stored.key(), stored.value());
 }
 
-void WriteBatch::del(const Tree& tree, std::string_view key) {
+void WriteBatch::del(const Tree& tree, std::string_view key) try {
   if (!fits(key.size(), 0, 0)) return;
   if (!TreeAccess::shaped(tree)) return add(format::OperationType::kDelete, tree, key, {});
   const FoundTree state = shaped_state(tree);
@@ -72,9 +77,11 @@ void WriteBatch::del(const Tree& tree, std::string_view key) {
   const db::StoredKey stored(*state, key);
   if (stored.ok()) return add(format::OperationType::kDelete, tree, stored.view(), {});
   refused_ = stored.status();
+} catch (const std::bad_alloc&) {
+  lose();
 }
 
-void WriteBatch::del_value(const Tree& tree, std::string_view key, std::string_view value) {
+void WriteBatch::del_value(const Tree& tree, std::string_view key, std::string_view value) try {
   const FoundTree state = shaped_state(tree);
   if (state == nullptr || !db::several_values(*state)) {
     const bool gone = state == nullptr && TreeAccess::shaped(tree);
@@ -84,18 +91,22 @@ void WriteBatch::del_value(const Tree& tree, std::string_view key, std::string_v
   const db::StoredPair stored(*state, key, value);
   if (stored.ok()) return add(format::OperationType::kDelete, tree, stored.key(), {});
   refused_ = stored.status();
+} catch (const std::bad_alloc&) {
+  lose();
 }
 
 // In the log the range ranks below all other operations, so that those before it are undone by
 // themselves.
 void WriteBatch::delete_range(const Tree& tree, std::string_view low,
-                              std::optional<std::string_view> high) {
+                              std::optional<std::string_view> high) try {
   if (!fits(std::max(low.size(), high ? high->size() : 0), 0, 0)) return;
   const FoundTree state = shaped_state(tree);
   if (state == nullptr) return delete_stored_range(tree, low, high);
   const db::StoredRange range(*state, low, high);
   if (range.ok()) return delete_stored_range(tree, range.low(), range.high());
   refused_ = range.status();
+} catch (const std::bad_alloc&) {
+  lose();
 }
 
 void WriteBatch::delete_stored_range(const Tree& tree, std::string_view low,
@@ -125,7 +136,7 @@ void WriteBatch::delete_stored_range(const Tree& tree, std::string_view low,
   count_ += put.size() + 1;
 }
 
-void WriteBatch::merge(const Tree& tree, std::string_view key, std::string_view operand) {
+void WriteBatch::merge(const Tree& tree, std::string_view key, std::string_view operand) try {
   if (!fits(key.size(), operand.size(), db::kLargeValueBytes)) return;
   if (!TreeAccess::shaped(tree)) return add(format::OperationType::kMerge, tree, key, operand);
   const FoundTree state = shaped_state(tree);
@@ -133,6 +144,14 @@ void WriteBatch::merge(const Tree& tree, std::string_view key, std::string_view 
   const db::StoredKey stored(*state, key);
   if (stored.ok()) return add(format::OperationType::kMerge, tree, stored.view(), operand);
   refused_ = stored.status();
+} catch (const std::bad_alloc&) {
+  lose();
+}
+
+// Some of what was to be added may be there.
+void WriteBatch::lose() {
+  clear();
+  refused_ = out_of_memory();
 }
 
 void WriteBatch::clear() {

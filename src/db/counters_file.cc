@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/out_of_memory.h"
 #include "format/counters_layout.h"
 #include "os/process.h"
 
@@ -160,7 +161,7 @@ bool is_of_one_moment(os::File& file, std::string_view bytes) {
 }
 }  // namespace
 
-Result<Counters> read_counters(const std::string& directory) {
+Result<Counters> read_counters(const std::string& directory) try {
   const os::Machine& machine = os::real_machine();
   const std::string path = directory + "/" + std::string(db::CountersFile::kName);
   Result<std::unique_ptr<os::File>> file = machine.files->open_file(path, {.read_only = true});
@@ -183,6 +184,8 @@ Result<Counters> read_counters(const std::string& directory) {
     }
     machine.clock->sleep_us(db::kReadAgainUs);
   }
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "db/cursor_impl.h"
 #include "db/expiry_job.h"
 #include "db/stored_key.h"
@@ -227,33 +228,66 @@ bool Cursor::publish_empty() {
   return valid_;
 }
 
-bool Cursor::first() { return impl_ != nullptr && publish(impl_->first()); }
-bool Cursor::last() { return impl_ != nullptr && publish(impl_->last()); }
-bool Cursor::seek(std::string_view key) {
+// Where it stands is not known any more, so nothing goes on from there.
+bool Cursor::end_without_memory() {
+  impl_.reset();
+  error_ = out_of_memory();
+  key_ = value_ = {};
+  valid_ = false;
+  return false;
+}
+
+bool Cursor::first() try {
+  return impl_ != nullptr && publish(impl_->first());
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::last() try {
+  return impl_ != nullptr && publish(impl_->last());
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::seek(std::string_view key) try {
   if (impl_ == nullptr) return false;
   return publish(impl_->shape() == nullptr ? impl_->seek(key) : impl_->seek_shaped(key));
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
 }
-bool Cursor::seek_for_prev(std::string_view key) {
+bool Cursor::seek_for_prev(std::string_view key) try {
   if (impl_ == nullptr) return false;
   return publish(impl_->shape() == nullptr ? impl_->seek_for_prev(key)
                                            : impl_->seek_for_prev_shaped(key));
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
 }
-bool Cursor::next() { return valid_ && publish(impl_->next()); }
-bool Cursor::prev() { return valid_ && publish(impl_->prev()); }
-bool Cursor::skip(int64_t n) { return valid_ && publish(impl_->skip(n)); }
-bool Cursor::seek_random(uint64_t random) {
+bool Cursor::next() try { return valid_ && publish(impl_->next()); } catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::prev() try { return valid_ && publish(impl_->prev()); } catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::skip(int64_t n) try {
+  return valid_ && publish(impl_->skip(n));
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::seek_random(uint64_t random) try {
   return impl_ != nullptr && publish(impl_->seek_random(random));
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
 }
-size_t Cursor::next_batch(std::span<Entry> out) {
+size_t Cursor::next_batch(std::span<Entry> out) try {
   if (impl_ == nullptr || out.empty()) return 0;
   const bool stands = std::exchange(valid_, false);
   key_ = value_ = {};
   if (!stands && !impl_->status().ok() && !impl_->large_as_empty()) return 0;
   return impl_->next_batch(out, stands);
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
 }
 const Status& Cursor::status() const { return impl_ != nullptr ? impl_->status() : error_; }
 
-Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
+Cursor Db::cursor(const Tree& tree, const CursorOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return Cursor(std::move(status));
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -271,10 +305,12 @@ Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   if (!stored.ok()) return Cursor(stored.status());
   return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, *stored,
                                                nullptr, now_ms));
+} catch (const std::bad_alloc&) {
+  return Cursor(out_of_memory());
 }
 
 Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
-                                   std::optional<std::string_view> hi) {
+                                   std::optional<std::string_view> hi) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, &status);
@@ -301,6 +337,8 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
     if (const Result<uint64_t> exact = count(tree, lo, hi); exact.ok()) all.entries = *exact;
   }
   return all;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

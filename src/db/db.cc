@@ -3,14 +3,12 @@
 #include "hawthorn/db.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
+#include "base/out_of_memory.h"
 #include "db/check.h"
 #include "db/cursor_impl.h"
 #include "db/impl.h"
 #include "db/large_values.h"
-#include "db/scrub.h"
 #include "db/several_values.h"
 #include "db/stored_key.h"
 #include "db/subtrees.h"
@@ -35,33 +33,42 @@ Db::~Db() {
   if (impl_->inherited()) static_cast<void>(impl_.release());
 }
 
-Result<std::unique_ptr<Db>> Db::open(const std::string& path, const Options& options) {
+Result<std::unique_ptr<Db>> Db::open(const std::string& path, const Options& options) try {
   return open_on(os::real_machine(), path, options);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<std::unique_ptr<Db>> Db::open_on(const os::Machine& machine, const std::string& path,
-                                        const Options& options) {
+                                        const Options& options) try {
   Result<std::string> from_root = machine.files->absolute(path);
   if (!from_root.ok()) return from_root.status();
   auto impl = std::make_unique<Impl>(machine, *std::move(from_root), options);
   if (Status s = impl->open(); !s.ok()) return s;
   return std::unique_ptr<Db>(new Db(std::move(impl)));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Limits Db::limits() { return {}; }
 const std::string& Db::path() const { return impl_->path_; }
-Status Db::close() { return impl_->close(); }
+Status Db::close() try { return impl_->close(); } catch (const std::bad_alloc&) {
+  return out_of_memory();
+}
 
-Status Db::set_compression(const Tree& tree, Compression compression) {
+Status Db::set_compression(const Tree& tree, Compression compression) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, &status);
   return state == nullptr ? status : impl_->set_compression(state, compression);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Reads
 
-Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options) {
+Status Db::get(const Tree& tree, std::string_view key, Value& value,
+               const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -80,10 +87,12 @@ Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadO
     return impl_->told(std::move(status));
   }
   return db::take_moment(*state, impl_->now_of(options.snapshot), &value);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::get_in_memory(const Tree& tree, std::string_view key, Value& value,
-                         const ReadOptions& options) {
+                         const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -104,10 +113,12 @@ Status Db::get_in_memory(const Tree& tree, std::string_view key, Value& value,
   }
   if (!db::expires(*state) || !read.status().ok()) return impl_->told(read.status());
   return db::take_moment(*state, impl_->now_of(options.snapshot), &value);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
-                     const ReadOptions& options) {
+                     const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -128,10 +139,12 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
   }
   if (!status.ok()) return impl_->told(std::move(status));
   return db::take_moments(*state, impl_->now_of(options.snapshot), &out);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi,
-                const ScanCallback& callback, const ScanOptions& options) {
+                const ScanCallback& callback, const ScanOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -159,10 +172,12 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
     if (some.empty()) return cursor.status();
     if (!callback(some)) return {};
   }
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
-                           std::optional<std::string_view> hi, const ReadOptions& options) {
+                           std::optional<std::string_view> hi, const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -182,10 +197,12 @@ Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
       count_range(state, {registration.ts, 0}, range.low(), range.high(), impl_->now_of(nullptr));
   impl_->snapshots_->remove(registration.slot);
   return result;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<KeyExplanation> Db::explain(const Tree& tree, std::string_view key,
-                                   const ReadOptions& options) {
+                                   const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -193,10 +210,12 @@ Result<KeyExplanation> Db::explain(const Tree& tree, std::string_view key,
   const db::StoredKey stored(*state, key, db::Use::kSeek);
   if (!stored.ok()) return stored.status();
   return explain_stored(tree, stored.view(), options);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<KeyExplanation> Db::explain_stored(const Tree& tree, std::string_view stored_key,
-                                          const ReadOptions& options) {
+                                          const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -207,6 +226,8 @@ Result<KeyExplanation> Db::explain_stored(const Tree& tree, std::string_view sto
   Result<KeyExplanation> told = tree::explain(*state, stored_key, {at.timestamp(), 0});
   if (!told.ok()) return impl_->told(told.status());
   return told;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Writes
@@ -216,21 +237,25 @@ constexpr size_t kOperationKept = size_t{16} << 10;  // by each thread, for its 
 }  // namespace
 
 Status Db::put(const Tree& tree, std::string_view key, std::string_view value,
-               Durability durability) {
+               Durability durability) try {
   if (db::writes_look(tree)) [[unlikely]] {
     return db::write_looking(*this, *impl_, durability,
                              [&](Transaction& t) { return t.put(tree, key, value); });
   }
   return impl_->put(tree, key, value, nullptr, durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::put(const Tree& tree, std::string_view key, std::string_view value, const Expiry& expiry,
-               Durability durability) {
+               Durability durability) try {
   if (db::writes_look(tree)) [[unlikely]] {
     return db::write_looking(*this, *impl_, durability,
                              [&](Transaction& t) { return t.put(tree, key, value, expiry); });
   }
   return impl_->put(tree, key, value, &expiry, durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::Impl::put(const Tree& tree, std::string_view key, std::string_view value,
@@ -260,7 +285,7 @@ Status Db::Impl::put(const Tree& tree, std::string_view key, std::string_view va
   return status;
 }
 
-Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
+Status Db::del(const Tree& tree, std::string_view key, Durability durability) try {
   if (db::writes_look(tree)) [[unlikely]] {
     return db::write_looking(*this, *impl_, durability,
                              [&](Transaction& t) { return t.del(tree, key); });
@@ -281,10 +306,12 @@ Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
   status = impl_->write_operations(operation, 1, false, durability);
   if (operation.capacity() > kOperationKept) std::string().swap(operation);
   return status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::delete_range(const Tree& tree, std::string_view low,
-                        std::optional<std::string_view> high, Durability durability) {
+                        std::optional<std::string_view> high, Durability durability) try {
   if (db::writes_look(tree)) [[unlikely]] {
     return db::write_looking(*this, *impl_, durability,
                              [&](Transaction& t) { return t.delete_range(tree, low, high); });
@@ -301,9 +328,11 @@ Status Db::delete_range(const Tree& tree, std::string_view low,
   format::append_operation(operation, {format::OperationType::kDeleteRange, state->id(),
                                        range.low(), format::encode_range_end(range.high())});
   return impl_->write_operations(operation, 1, false, durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::write(const WriteBatch& batch, Durability durability) {
+Status Db::write(const WriteBatch& batch, Durability durability) try {
   if (!batch.refused_.ok()) return batch.refused_;
   const os::epoch::Call call;
   bool looks = false;
@@ -313,11 +342,15 @@ Status Db::write(const WriteBatch& batch, Durability durability) {
   return db::write_looking(*this, *impl_, durability, [&](Transaction& t) {
     return TransactionAccess::impl(t).write_all(batch.ops_);
   });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Snapshots
 
-Snapshot Db::snapshot() { return impl_->snapshot(); }
+Snapshot Db::snapshot() try { return impl_->snapshot(); } catch (const std::bad_alloc&) {
+  return {};
+}
 
 Snapshot Db::Impl::snapshot() {
   if (!usable().ok()) return {};
@@ -335,28 +368,36 @@ Snapshot Db::Impl::hand_out(const tree::Snapshots::Registration& registration, u
   return snapshot;
 }
 
-Status Db::create_snapshot(std::string_view name) {
+Status Db::create_snapshot(std::string_view name) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   // Whoever ingests may wait for this thread's exclusive transaction.
   if (Status s = impl_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
   return impl_->named_snapshots_->create(name, impl_->ingest_mutex_);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Snapshot> Db::open_snapshot(std::string_view name) {
+Result<Snapshot> Db::open_snapshot(std::string_view name) try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   const auto registration = impl_->named_snapshots_->share(name);
   if (!registration.ok()) return registration.status();
   return impl_->hand_out(registration->registration, registration->created_us / 1000);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<std::vector<NamedSnapshot>> Db::list_snapshots() {
+Result<std::vector<NamedSnapshot>> Db::list_snapshots() try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   return impl_->named_snapshots_->list();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::drop_snapshot(std::string_view name) {
+Status Db::drop_snapshot(std::string_view name) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   return impl_->named_snapshots_->drop(name);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Snapshot::~Snapshot() { reset(); }
@@ -384,12 +425,14 @@ void Snapshot::reset() {
 
 // ---- Upkeep
 
-Status Db::sync() {
+Status Db::sync() try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   return impl_->log_->wait_durable(impl_->sequencer_->visible().load(std::memory_order_acquire));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::flush() {
+Status Db::flush() try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   const format::Lsn visible = impl_->sequencer_->visible().load(std::memory_order_acquire);
   Status flushed = impl_->scheduler_->flush_all();
@@ -398,9 +441,11 @@ Status Db::flush() {
   // Ranges that were deleted, and large transactions, are in no container yet.
   if (Status s = impl_->log_->wait_durable(visible); !s.ok()) return s;
   return flushed;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::compact(const CompactOptions& options) {
+Status Db::compact(const CompactOptions& options) try {
   // What is damaged stays as it is, and is told at the end.
   Status damaged;
   const auto ends = [&damaged](Status status) {
@@ -429,9 +474,11 @@ Status Db::compact(const CompactOptions& options) {
   if (!count.status().ok()) return count.status();
   if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
   return damaged;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::drain() {
+Status Db::drain() try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   if (impl_->filters_ != nullptr) {
     if (Status s = impl_->filters_->may_end_filters(); !s.ok()) return s;
@@ -441,9 +488,11 @@ Status Db::drain() {
   if (impl_->filters_ == nullptr) return {};
   if (Status s = impl_->filters_->drain(); !s.ok()) return s;
   return impl_->scheduler_->drain();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::warm_up() {
+Status Db::warm_up() try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   Status first;
   bool full = false;
@@ -453,9 +502,11 @@ Status Db::warm_up() {
     if (first.ok()) first = std::move(status);
   }
   return first;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::set_memory_budget(size_t bytes) {
+Status Db::set_memory_budget(size_t bytes) try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   if (Status s = db::check_budget(bytes); !s.ok()) return s;
   impl_->scheduler_->set_budget(bytes);
@@ -476,200 +527,24 @@ Status Db::set_memory_budget(size_t bytes) {
                       "and unflushed data; the budget takes effect as they go");
   }
   return {};
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::set_background_io_limit(uint64_t bytes_per_second) {
+Status Db::set_background_io_limit(uint64_t bytes_per_second) try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   impl_->background_io_.set_rate(bytes_per_second);
   impl_->scheduler_->look_again();
   return {};
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-namespace {
-// Entries of deltas are not looked at one by one: their share of the bytes.
-uint64_t old_bytes_of(const tree::Delta& delta) {
-  const uint64_t versions = delta.versions();
-  const uint64_t entries = delta.entries();
-  return versions > entries ? delta.bytes() * (versions - entries) / versions : 0;
-}
-}  // namespace
-
-Stats Db::stats() {
-  Stats stats;
-  if (!impl_->usable().ok()) return stats;
-  std::map<uint32_t, std::string> names;
-  std::map<uint32_t, uint64_t> hanging;  // how many hang in a tree itself
-  std::set<uint32_t> subtrees;
-  {
-    const Snapshot now = snapshot();
-    const auto listed = impl_->catalog_->list({now.timestamp(), 0});
-    if (listed.ok()) {
-      for (const db::Catalog::Name& name : *listed) names.emplace(name.id, name.name);
-    }
-    const auto all = impl_->catalog_->all_subtrees({now.timestamp(), 0});
-    if (all.ok()) {
-      for (const db::Catalog::Hanging& one : *all) {
-        subtrees.insert(one.id);
-        ++hanging[one.parent];
-      }
-    }
-  }
-  for (NamedSnapshot& named : impl_->named_snapshots_->list()) {
-    stats.named_snapshots.push_back({std::move(named.name), named.timestamp, named.created_us, 0});
-  }
-  const std::vector<tree::TreeRef> trees = impl_->catalog_->all();
-  std::set<const tree::TreeState*> layers;
-  for (const tree::TreeState* state : trees) {
-    if (!state->layers().any()) continue;
-    for (const auto& layer : state->layers().list()) {
-      if (!layer->deletes()) layers.insert(layer->data);
-    }
-    stats.deleted_ranges += state->layers().ranges();
-  }
-  stats.layers = layers.size();
-  stats.subtrees = subtrees.size();
-  stats.trees_unreachable = impl_->catalog_->gone();
-  for (tree::TreeState* state : trees) {
-    TreeStats tree_stats;
-    if (const auto name = names.find(state->id()); name != names.end()) {
-      tree_stats.name = name->second;
-    }
-    const tree::Compression::Plan plan = impl_->residency_->compression().plan(state->id());
-    if (const auto in = hanging.find(state->id()); in != hanging.end()) {
-      tree_stats.subtrees = in->second;
-    }
-    tree_stats.compression = static_cast<Compression>(plan.codec);
-    tree_stats.compression_dictionary = plan.dictionary != nullptr;
-    os::epoch::Guard guard;
-    const tree::Delta* shared = nullptr;  // by neighbours: counts once
-    for (const tree::Container* container : state->directory().all()) {
-      const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-      ++tree_stats.containers;
-      tree_stats.delta_records += d->active->versions();
-      if (d->frozen != nullptr && d->frozen != shared) {
-        tree_stats.delta_records += d->frozen->versions();
-      }
-      if (d->frozen != nullptr) shared = d->frozen;
-      tree_stats.entries_flushed += d->run->record.entries;
-      tree_stats.bytes_index += uint64_t{d->run->record.run.blocks} * 4096;
-      tree_stats.bytes_uncompressed += uint64_t{d->run->record.image_blocks()} * 4096;
-      for (const format::ValueExtentRecord& value : d->run->record.values) {
-        tree_stats.bytes_values += uint64_t{value.address.blocks} * 4096;
-        tree_stats.bytes_uncompressed += uint64_t{format::run_extent_blocks(value.bytes)} * 4096;
-      }
-      for (const tree::ExtentAddress& large : d->run->record.large) {
-        tree_stats.bytes_values += uint64_t{large.blocks} * 4096;
-        tree_stats.bytes_uncompressed += uint64_t{large.blocks} * 4096;
-      }
-      tree_stats.bytes_garbage += d->run->garbage_bytes();
-      const uint64_t old_bytes = d->run->old_version_bytes + old_bytes_of(*d->active);
-      stats.bytes_old_versions += old_bytes;
-      for (NamedSnapshotStats& named : stats.named_snapshots) {
-        const bool changed = !d->active->empty() || d->run->record.max_ts > named.timestamp;
-        named.bytes_kept += changed ? old_bytes : 0;
-      }
-      stats.quarantined_containers += d->run->damaged.load(std::memory_order_relaxed) ? 1 : 0;
-    }
-    stats.disk_bytes_reachable += tree_stats.bytes_index + tree_stats.bytes_values;
-    if (layers.contains(state)) {
-      stats.bytes_layers += tree_stats.bytes_index + tree_stats.bytes_values;
-    }
-    const bool hangs = subtrees.contains(state->id());
-    if (hangs) stats.bytes_subtrees += tree_stats.bytes_index + tree_stats.bytes_values;
-    stats.trees_unreachable += !hangs && tree_stats.name.empty() && !layers.contains(state) &&
-                                       state->id() != format::kCatalogTree
-                                   ? 1
-                                   : 0;
-    // What is dropped and still read, subtrees, layers, and the catalog have no name.
-    if (!tree_stats.name.empty()) stats.trees.push_back(std::move(tree_stats));
-  }
-  impl_->figures(&stats);
-  stats.disk_bytes_allocated = impl_->space_->allocated_bytes();
-  stats.memory_huge_page_bytes = impl_->arena_->huge_page_bytes();
-  return stats;
-}
-
-void Db::Impl::figures(Stats* stats) const {
-  const os::Arena& arena = *arena_;
-  stats->memory_budget_bytes = arena.budget();
-  stats->memory_used_bytes = arena.used();
-  stats->memory_delta_bytes = arena.used(os::Quota::kDelta);
-  stats->memory_index_bytes = arena.used(os::Quota::kIndex);
-  stats->memory_value_bytes = arena.used(os::Quota::kValues);
-  stats->memory_settled_bytes = residency_->settled_bytes();
-  stats->memory_frame_bytes = arena.used(os::Quota::kFrames);
-  stats->memory_pinned_bytes = arena.used(os::Quota::kPins);
-  stats->memory_resident_bytes = arena.resident_bytes();
-  const tree::FrameCache& frames = residency_->frames();
-  stats->frame_hits = frames.hits();
-  stats->frame_misses = frames.misses();
-  stats->frame_ghost_hits = frames.ghost_hits();
-  stats->read_backend = os::io_backend_name(machine_.queues->backend());
-  stats->direct_io = space_->direct();
-  stats->disk_bytes_allocated = space_->file_bytes();
-  stats->commits = sequencer_->commits();
-  stats->conflicts = sequencer_->conflicts();
-  stats->operations = operations_.load(std::memory_order_relaxed);
-  const db::SchedulerStats& flushing = scheduler_->stats();
-  stats->flushes = flushing.flushes.load(std::memory_order_relaxed);
-  stats->flush_us = flushing.flush_us.load(std::memory_order_relaxed);
-  stats->reclusters = flushing.reclusters.load(std::memory_order_relaxed);
-  stats->splits = flushing.splits.load(std::memory_order_relaxed);
-  stats->joins = flushing.joins.load(std::memory_order_relaxed);
-  stats->write_waits = flushing.write_waits.load(std::memory_order_relaxed);
-  stats->write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
-  stats->bytes_written_data = publisher_->bytes_written();
-  stats->manifest_batches = publisher_->batches();
-  stats->manifest_batch_us = publisher_->batch_us();
-  stats->manifest_batch = publisher_->manifest_batch();
-  if (followers_ != nullptr) {
-    stats->follower_bytes_held = space_->held_blocks() * os::kBlockBytes;
-    stats->followers = followers_->list();
-  }
-  stats->bytes_read = residency_->bytes_read();
-  const tree::DiskReads& disk = residency_->disk();
-  stats->disk_reads = disk.count();
-  stats->disk_read_us = disk.us();
-  stats->disk_read_batches = disk.batches();
-  stats->disk_read_batch_us = disk.batch_us();
-  if (log_ != nullptr) {
-    const wal::LogStats log = log_->stats();
-    stats->log_bytes = log_->head() - std::min(log_->head(), log_->trimmed());
-    stats->log_syncs = log.syncs;
-    stats->log_sync_us = log.sync_us;
-    stats->commit_waits = log.commit_waits;
-    stats->commit_wait_us = log.commit_wait_us;
-    stats->bytes_written_log = log.bytes_drained;
-  }
-  stats->visible_timestamp = sequencer_->visible().load(std::memory_order_acquire);
-  stats->oldest_snapshot_timestamp = snapshots_->oldest(stats->visible_timestamp);
-  stats->snapshots = snapshots_->count();
-  for (FeedInfo& feed : feeds_->list()) {
-    stats->feeds.push_back({std::move(feed.name), feed.position, feed.log_bytes, feed.lost});
-  }
-  stats->feed_bytes_held = feeds_->held_bytes();
-  const uint64_t now = machine_.clock->monotonic_us();
-  snapshots_->observe(now);
-  if (const uint64_t since = snapshots_->oldest_since_us(); since != 0 && since < now) {
-    stats->oldest_snapshot_seconds = (now - since) / 1'000'000;
-  }
-  stats->background_io_bytes_per_second = background_io_.rate();
-  stats->background_io_bytes = background_io_.bytes();
-  stats->background_io_urgent_bytes = background_io_.urgent_bytes();
-  stats->background_io_wait_us = background_io_.waited_us();
-  if (filters_ != nullptr) {
-    stats->filter_seen = filters_->seen();
-    stats->filter_removed = filters_->removed();
-    stats->filter_changed = filters_->changed();
-  }
-  if (expiry_ != nullptr) stats->expired = expiry_->removed();
-  if (scrub_ != nullptr) scrub_->add_to(stats);
-  stats->data_files_removed = flushing.files_removed.load(std::memory_order_relaxed);
-}
-
-Result<CheckReport> Db::check(const CheckOptions& options) {
+Result<CheckReport> Db::check(const CheckOptions& options) try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   return db::check(*impl_, options);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

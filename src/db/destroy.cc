@@ -1,5 +1,6 @@
 // Removing a database: Db::destroy.
 
+#include "base/out_of_memory.h"
 #include "db/entry_file.h"
 #include "db/follower_registry.h"
 #include "db/impl.h"
@@ -12,8 +13,8 @@
 namespace hawthorn {
 
 namespace {
-// A manifest that cannot be read names none: then its database is gone, and so must be the labels,
-// by hand.
+// A manifest that cannot be read names none: then its database is gone, and so must be the
+// labels, by hand.
 Status clear_devices(const os::Machine& real, const std::string& path,
                      const Encryption& encryption) {
   const auto superblock = db::read_superblock(*real.files, path, nullptr);
@@ -49,7 +50,7 @@ Status clear_devices(const os::Machine& real, const std::string& path,
 }
 }  // namespace
 
-Status Db::destroy(const std::string& named, const Encryption& encryption) {
+Status Db::destroy(const std::string& named, const Encryption& encryption) try {
   const auto place = os::Place::of(os::real_machine(), named);
   if (!place.ok()) return place.status();
   if (Status s = (*place)->hold(); !s.ok() && !s.is_not_found()) return s;
@@ -99,6 +100,8 @@ Status Db::destroy(const std::string& named, const Encryption& encryption) {
   if (Status s = machine.files->remove(db::join(path, db::kLockName)); !s.ok()) return s;
   if (Status s = machine.files->sync_directory(path); !s.ok()) return s;
   return others ? Status() : machine.files->remove_directory(path);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -1,11 +1,11 @@
 // Encryption at rest: what of it Db and its opening do. The rest is below, where bytes are written
 // and read (os/data_keys.h says where).
 
+#include "base/out_of_memory.h"
 #include "db/impl.h"
 #include "db/manifest_files.h"
 
 namespace hawthorn {
-
 namespace {
 Status not_encrypted(const std::string& path) {
   return {StatusCode::kInvalidArgument,
@@ -52,8 +52,8 @@ Status Db::Impl::load_keys(bool exists, db::LoadedManifest* loaded) {
     }
     return key_store_->load(superblock->uuid_low, superblock->uuid_high, keys_.get());
   }
-  // Manifests without a superblock are what is left of a database: Manifest::start says so, and its
-  // keys are not written over.
+  // Manifests without a superblock are what is left of a database: Manifest::start says so, and
+  // its keys are not written over.
   const auto numbers = db::list_manifests(*machine_.files, path_);
   if (!numbers.ok()) return numbers.status();
   if (!numbers->empty() && numbers->back() > 1) {
@@ -78,22 +78,26 @@ EncryptionInfo Db::encryption() const {
   return info;
 }
 
-Status Db::rotate_key(std::string_view key_id) {
+Status Db::rotate_key(std::string_view key_id) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   if (impl_->keys_ == nullptr) {
     return {StatusCode::kInvalidArgument, impl_->path_ + ": the database is not encrypted"};
   }
   os::MutexLock lock(impl_->key_mutex_);
   return impl_->key_store_->rotate(key_id);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::rotate_data_key() {
+Status Db::rotate_data_key() try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   if (impl_->keys_ == nullptr) {
     return {StatusCode::kInvalidArgument, impl_->path_ + ": the database is not encrypted"};
   }
   os::MutexLock lock(impl_->key_mutex_);
   return impl_->key_store_->add_data_key(impl_->keys_.get());
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -72,13 +72,19 @@ void Events::post(os::Event event) {
   {
     os::MutexLock lock(mutex_);
     if (stopping_) return;
+    uint64_t& dropped = queue_.empty() ? dropped_first_ : queue_.back().dropped;
     const bool full = queue_.size() >= kEventsMax || queue_bytes_ + bytes > kEventBytesMax;
     if (full && !always_told(event)) {
-      ++(queue_.empty() ? dropped_first_ : queue_.back().dropped);
+      ++dropped;
+      return;
+    }
+    try {
+      queue_.push_back({std::move(event), bytes});
+    } catch (const std::bad_alloc&) {
+      ++dropped;
       return;
     }
     queue_bytes_ += bytes;
-    queue_.push_back({std::move(event), bytes});
   }
   wake_.notify_one();
 }

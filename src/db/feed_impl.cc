@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/out_of_memory.h"
 #include "db/large_values.h"
 #include "tree/cursor.h"
 
@@ -272,11 +273,21 @@ Result<bool> FeedCommit::Impl::encode(std::string* piece) {
 
 uint64_t FeedCommit::cts() const { return impl_->cts(); }
 uint64_t FeedCommit::previous() const { return impl_->previous(); }
-Result<bool> FeedCommit::next(FeedChange* change) { return impl_->next(change); }
-Result<size_t> FeedCommit::read_value(uint64_t offset, std::span<char> buffer) {
-  return impl_->read_value(offset, buffer);
+Result<bool> FeedCommit::next(FeedChange* change) try {
+  return impl_->next(change);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
-Result<bool> FeedCommit::encode(std::string* piece) { return impl_->encode(piece); }
+Result<size_t> FeedCommit::read_value(uint64_t offset, std::span<char> buffer) try {
+  return impl_->read_value(offset, buffer);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
+}
+Result<bool> FeedCommit::encode(std::string* piece) try {
+  return impl_->encode(piece);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
+}
 
 // ---- Feeds
 
@@ -382,11 +393,15 @@ Feed::~Feed() = default;
 Feed::Feed(Feed&&) noexcept = default;
 Feed& Feed::operator=(Feed&&) noexcept = default;
 
-Result<FeedCommit*> Feed::next(uint64_t timeout_ms) {
+Result<FeedCommit*> Feed::next(uint64_t timeout_ms) try {
   return impl_ == nullptr ? Result<FeedCommit*>(no_feed()) : impl_->next(timeout_ms);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
-Status Feed::acknowledge(uint64_t cts) {
+Status Feed::acknowledge(uint64_t cts) try {
   return impl_ == nullptr ? no_feed() : impl_->acknowledge(cts);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 uint64_t Feed::position() const { return impl_ == nullptr ? 0 : impl_->position(); }
 const std::string& Feed::source_id() const {
@@ -394,7 +409,7 @@ const std::string& Feed::source_id() const {
   return impl_ == nullptr ? none : impl_->source_id();
 }
 
-Status Db::create_feed(std::string_view name, const FeedOptions& options) {
+Status Db::create_feed(std::string_view name, const FeedOptions& options) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   // Whoever ingests may wait for this thread's exclusive transaction.
   if (Status s = impl_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
@@ -404,31 +419,41 @@ Status Db::create_feed(std::string_view name, const FeedOptions& options) {
     }
   }
   return impl_->feeds_->create(name, options, impl_->ingest_mutex_);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::drop_feed(std::string_view name) {
+Status Db::drop_feed(std::string_view name) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   return impl_->feeds_->drop(name);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<std::vector<FeedInfo>> Db::list_feeds() {
+Result<std::vector<FeedInfo>> Db::list_feeds() try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   return impl_->feeds_->list();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Feed> Db::open_feed(std::string_view name) {
+Result<Feed> Db::open_feed(std::string_view name) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   if (name.empty()) return Status(StatusCode::kNotFound, "no feed has an empty name");
   auto impl = std::make_unique<Feed::Impl>(impl_.get(), std::string(name));
   if (Status s = impl->open(); !s.ok()) return s;
   return Feed(std::move(impl));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Feed> Db::open_feed_at(uint64_t position) {
+Result<Feed> Db::open_feed_at(uint64_t position) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   auto impl = std::make_unique<Feed::Impl>(impl_.get(), std::string());
   if (Status s = impl->open_at(position); !s.ok()) return s;
   return Feed(std::move(impl));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "db/copy_directory.h"
 #include "db/impl.h"
 #include "os/place.h"
@@ -129,31 +130,41 @@ Follower::Follower(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Follower::~Follower() = default;
 
 Result<std::unique_ptr<Follower>> Follower::open(const std::string& path,
-                                                 const FollowerOptions& options) {
+                                                 const FollowerOptions& options) try {
   return open_on(os::real_machine(), path, options);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<std::unique_ptr<Follower>> Follower::open_on(const os::Machine& machine,
                                                     const std::string& path,
-                                                    const FollowerOptions& options) {
+                                                    const FollowerOptions& options) try {
   auto place = os::Place::of(machine, path);
   if (!place.ok()) return place.status();
   if (Status s = (*place)->hold(); !s.ok() && !s.is_not_found()) return s;
   auto impl = std::make_unique<Impl>(*std::move(place), options);
   if (Status s = impl->make_view(); !s.ok()) return s;
   return std::unique_ptr<Follower>(new Follower(std::move(impl)));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Follower::refresh() { return impl_->refresh(); }
+Status Follower::refresh() try { return impl_->refresh(); } catch (const std::bad_alloc&) {
+  return out_of_memory();
+}
 
-Result<std::shared_ptr<Db>> Follower::latest() {
+Result<std::shared_ptr<Db>> Follower::latest() try {
   if (Status s = refresh(); !s.ok()) return s;
   return view();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Follower::rebuild() {
+Status Follower::rebuild() try {
   Status usable = impl_->view()->impl_->usable();
   return usable.is(StatusCode::kForked) ? usable : impl_->make_view();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 std::shared_ptr<Db> Follower::view() const { return impl_->view(); }

@@ -1,6 +1,7 @@
 #include "db/impl.h"
 
 #include "base/assert.h"
+#include "base/out_of_memory.h"
 #include "db/large_values.h"
 #include "db/scrub.h"
 #include "os/epoch.h"
@@ -94,6 +95,9 @@ Status Db::Impl::usable() const {
     return Status(StatusCode::kClosed, "the database is closed");
   if (view_ != nullptr && view_->revoked()) [[unlikely]] {
     return db::View::too_old();
+  }
+  if (os::memory_short()) [[unlikely]] {
+    return out_of_memory();
   }
   return {};
 }

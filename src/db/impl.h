@@ -39,6 +39,7 @@
 #include "os/epoch.h"
 #include "os/fork.h"
 #include "os/io_limit.h"
+#include "os/memory_reserve.h"
 #include "space/devices.h"
 #include "txn/transaction.h"
 
@@ -198,6 +199,7 @@ class Db::Impl {
   void hold() { held_.fetch_add(1, std::memory_order_relaxed); }
   void let_go() { held_.fetch_sub(1, std::memory_order_relaxed); }
 
+  const os::MemoryReserve memory_reserve_;  // before all that takes memory
   std::unique_ptr<os::FileSystem> files_;  // of the directory, and of its mode; null: the machine's
   std::unique_ptr<db::Events> events_;     // null: nobody listens; before all that tells
   os::IoLimit background_io_;

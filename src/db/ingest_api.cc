@@ -1,5 +1,6 @@
 // The public Ingest: a handle to a session.
 
+#include "base/out_of_memory.h"
 #include "db/ingest.h"
 #include "hawthorn/db.h"
 #include "hawthorn/ingest.h"
@@ -25,16 +26,22 @@ Status no_ingest() {
 }
 }  // namespace
 
-Status Ingest::add(std::string_view key, std::string_view value) {
+Status Ingest::add(std::string_view key, std::string_view value) try {
   return impl_ == nullptr ? no_ingest() : impl_->session_.add(key, value);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Ingest::add_stream(std::string_view key, uint64_t size, const StreamSource& source) {
+Status Ingest::add_stream(std::string_view key, uint64_t size, const StreamSource& source) try {
   return impl_ == nullptr ? no_ingest() : impl_->session_.add_stream(key, size, source);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Ingest::finish(const IngestProgress& progress) {
+Status Ingest::finish(const IngestProgress& progress) try {
   return impl_ == nullptr ? no_ingest() : impl_->session_.finish(progress);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 void Ingest::abandon() {
@@ -47,7 +54,7 @@ IngestStats Ingest::stats() const {
   return impl_ == nullptr ? IngestStats() : impl_->session_.stats();
 }
 
-Result<Ingest> Db::ingest(const Tree& tree, const IngestOptions& options) {
+Result<Ingest> Db::ingest(const Tree& tree, const IngestOptions& options) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   Status status;
   const FoundTree state = impl_->find(tree, &status);
@@ -62,9 +69,11 @@ Result<Ingest> Db::ingest(const Tree& tree, const IngestOptions& options) {
                   "an ingest into a tree whose values may be trees: write batches there");
   }
   return Ingest(std::make_unique<Ingest::Impl>(impl_.get(), state, options));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::ingest(const Tree& tree, const IngestSource& source, const IngestOptions& options) {
+Status Db::ingest(const Tree& tree, const IngestSource& source, const IngestOptions& options) try {
   Result<Ingest> made = ingest(tree, options);
   if (!made.ok()) return made.status();
   for (;;) {
@@ -75,6 +84,8 @@ Status Db::ingest(const Tree& tree, const IngestSource& source, const IngestOpti
     if (Status s = made->add(entry.key, entry.value); !s.ok()) return s;
   }
   return made->finish();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

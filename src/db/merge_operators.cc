@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/out_of_memory.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/stored_key.h"
@@ -184,15 +185,17 @@ Status Db::Impl::check_merge(const tree::TreeState& tree, std::string_view key,
 
 // ---- Writes
 
-Status Db::set_merge_operator(const Tree& tree, std::string_view name) {
+Status Db::set_merge_operator(const Tree& tree, std::string_view name) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, &status);
   return state == nullptr ? status : impl_->set_merge_operator(state, name);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::merge(const Tree& tree, std::string_view key, std::string_view operand,
-                 Durability durability) {
+                 Durability durability) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, &status);
@@ -207,6 +210,8 @@ Status Db::merge(const Tree& tree, std::string_view key, std::string_view operan
   status = impl_->write_operations(operation, 1, false, durability);
   if (operation.capacity() > kMergeOperationKept) std::string().swap(operation);
   return status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -584,11 +584,13 @@ void Db::Impl::remove_ingest_files() {
 
 // ---- Closing
 
-void Db::Impl::close_counters() {
+// Without memory the counters stay as they were written last.
+void Db::Impl::close_counters() try {
   if (counters_ == nullptr) return;
   Stats stats;
   figures(&stats);
   counters_->close(stats);
+} catch (const std::bad_alloc&) {
 }
 
 Status Db::Impl::close() {

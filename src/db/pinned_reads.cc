@@ -1,12 +1,13 @@
 // Values that stay until the transaction ends, and puts that are filled in place.
 
 #include "base/bytes.h"
+#include "base/out_of_memory.h"
 #include "db/stored_key.h"
 #include "db/transaction_impl.h"
 
 namespace hawthorn {
 
-Result<std::string_view> Transaction::get_pinned(const Tree& tree, std::string_view key) {
+Result<std::string_view> Transaction::get_pinned(const Tree& tree, std::string_view key) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find(tree, &status);
@@ -25,9 +26,11 @@ Result<std::string_view> Transaction::get_pinned(const Tree& tree, std::string_v
   Result<std::string_view> copy = pinned.add(value.view());
   if (copy.ok() && one_moment) pinned.remember(state->id(), key, *copy);
   return copy;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<PinnedEntry> Transaction::pin(const Cursor& cursor) {
+Result<PinnedEntry> Transaction::pin(const Cursor& cursor) try {
   if (impl_ == nullptr) return no_transaction();
   if (Status s = impl_->usable(); !s.ok()) return s;
   if (!cursor.valid()) {
@@ -41,6 +44,8 @@ Result<PinnedEntry> Transaction::pin(const Cursor& cursor) {
   const Result<std::string_view> value = impl_->pinned().add(cursor.value());
   if (!value.ok()) return value.status();
   return PinnedEntry{*key, *value};
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 void Transaction::release_pinned() {
@@ -49,7 +54,7 @@ void Transaction::release_pinned() {
 }
 
 Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::string_view key,
-                                                      size_t size) {
+                                                      size_t size) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, size, &status);
@@ -75,10 +80,14 @@ Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::str
   if (!room.ok()) return room;
   copy_bytes(room->data(), front);
   return room->subspan(front.size());
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::finish_reserve() {
+Status Transaction::finish_reserve() try {
   return impl_ == nullptr ? no_transaction() : impl_->usable();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

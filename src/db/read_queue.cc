@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/out_of_memory.h"
 #include "db/impl.h"
 #include "db/stored_key.h"
 #include "os/io_queue.h"
@@ -192,7 +193,7 @@ void ReadQueue::Impl::start_large() {
   }
 }
 
-Status ReadQueue::Impl::begin_large(Get* get) {
+Status ReadQueue::Impl::begin_large(Get* get) try {
   get->encoded = get->value.to_string();
   Result<format::LargeValue> described = format::decode_large_value(get->encoded);
   if (!described.ok()) return described.status();
@@ -201,6 +202,8 @@ Status ReadQueue::Impl::begin_large(Get* get) {
   char* const room = internal::ValueAccess::room(get->value, size);
   get->large.emplace(db_->store_.residency, std::move(described).value(), room);
   return get->large->begin();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 void ReadQueue::Impl::end_large(Get* get, Status status) {
@@ -320,7 +323,7 @@ size_t ReadQueue::wait() { return impl_->run(true); }
 size_t ReadQueue::pending() const { return impl_->pending(); }
 int ReadQueue::event_fd() { return impl_->event_fd(); }
 
-Result<std::unique_ptr<ReadQueue>> Db::read_queue(const ReadQueueOptions& options) {
+Result<std::unique_ptr<ReadQueue>> Db::read_queue(const ReadQueueOptions& options) try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   if (options.depth == 0 || options.depth > os::kIoDepthMax) {
     return Status(StatusCode::kInvalidArgument,
@@ -331,6 +334,8 @@ Result<std::unique_ptr<ReadQueue>> Db::read_queue(const ReadQueueOptions& option
   if (!io.ok()) return io.status();
   return std::unique_ptr<ReadQueue>(new ReadQueue(
       std::make_unique<ReadQueue::Impl>(impl_.get(), std::move(io).value(), options.depth)));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/out_of_memory.h"
 #include "db/impl.h"
 #include "db/incomplete.h"
 #include "db/log_sizing.h"
@@ -494,17 +495,21 @@ std::string_view repair_loss_name(RepairLoss::Kind kind) {
 }
 
 Result<RepairReport> Db::repair(const std::string& source, const std::string& target,
-                                const RepairOptions& options) {
+                                const RepairOptions& options) try {
   return repair_on(os::real_machine(), source, target, options);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<RepairReport> Db::repair_on(const os::Machine& machine, const std::string& source,
-                                   const std::string& target, const RepairOptions& options) {
+                                   const std::string& target, const RepairOptions& options) try {
   const Result<std::string> from = machine.files->absolute(source);
   if (!from.ok()) return from.status();
   const Result<std::string> to = machine.files->absolute(target);
   if (!to.ok()) return to.status();
   return db::Repair(machine, *from, *to, options).run();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/out_of_memory.h"
 #include "db/feed_impl.h"
 
 namespace hawthorn {
@@ -316,31 +317,41 @@ Status Replica::Impl::write_entry(Transaction& transaction, db::ChangeSource& ch
 Replica::Replica(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Replica::~Replica() = default;
 
-Result<std::unique_ptr<Replica>> Replica::open(Db& target) {
+Result<std::unique_ptr<Replica>> Replica::open(Db& target) try {
   auto impl = std::make_unique<Impl>(target);
   if (Status s = impl->open(); !s.ok()) return s;
   return std::unique_ptr<Replica>(new Replica(std::move(impl)));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Replica::copy(Db& source) { return impl_->copy(source); }
-Status Replica::begin_at(std::string_view source_id, uint64_t timestamp) {
+Status Replica::copy(Db& source) try { return impl_->copy(source); } catch (const std::bad_alloc&) {
+  return out_of_memory();
+}
+Status Replica::begin_at(std::string_view source_id, uint64_t timestamp) try {
   return impl_->begin_at(source_id, timestamp);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 uint64_t Replica::position() const { return impl_->position(); }
 const std::string& Replica::source_id() const { return impl_->source_id(); }
 
-Status Replica::apply(FeedCommit& commit, Durability durability) {
+Status Replica::apply(FeedCommit& commit, Durability durability) try {
   FeedCommit::Impl& changes = *commit.impl_;
   if (changes.begun() && changes.cts() > position()) {
     return invalid("changes of the commit were read already: it takes a new delivery");
   }
   return impl_->apply(changes, changes.source_id(), changes.cts(), changes.previous(), durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Replica::apply(const FeedPieceSource& pieces, Durability durability) {
+Status Replica::apply(const FeedPieceSource& pieces, Durability durability) try {
   db::PieceReader reader(pieces);
   if (Status s = reader.open(); !s.ok()) return s;
   return impl_->apply(reader, reader.source_id(), reader.cts(), reader.previous(), durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

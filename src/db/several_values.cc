@@ -1,5 +1,6 @@
 #include "db/several_values.h"
 
+#include "base/out_of_memory.h"
 #include "db/change_alone.h"
 #include "db/stored_key.h"
 #include "db/transaction_impl.h"
@@ -98,7 +99,7 @@ Status Transaction::Impl::del_values(tree::TreeState* state, std::string_view ke
   return (*cursor)->status();
 }
 
-Status Transaction::del_value(const Tree& tree, std::string_view key, std::string_view value) {
+Status Transaction::del_value(const Tree& tree, std::string_view key, std::string_view value) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
@@ -106,10 +107,12 @@ Status Transaction::del_value(const Tree& tree, std::string_view key, std::strin
   if (!db::several_values(*state)) return db::not_without_several_values();
   const db::StoredPair stored(*state, key, value);
   return stored.ok() ? impl_->del(state, stored.key()) : stored.status();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::del_value(const Tree& tree, std::string_view key, std::string_view value,
-                     Durability durability) {
+                     Durability durability) try {
   Status status = impl_->check_sizes(key, value.size());
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, &status);
@@ -121,6 +124,8 @@ Status Db::del_value(const Tree& tree, std::string_view key, std::string_view va
   format::append_operation(operation,
                            {format::OperationType::kDelete, state->id(), stored.key(), {}});
   return impl_->write_operations(operation, 1, false, durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

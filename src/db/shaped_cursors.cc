@@ -1,10 +1,10 @@
 // Cursors over trees with a shape: stored keys become keys and values, and a key may have several.
 
+#include "base/out_of_memory.h"
 #include "db/cursor_impl.h"
 #include "db/stored_key.h"
 
 namespace hawthorn {
-
 Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOptions& options,
                                      format::TreeShape::Use use) {
   std::optional<std::string_view> high;
@@ -146,33 +146,57 @@ bool Cursor::publish_shaped() {
 
 uint64_t Cursor::expires_at() const { return valid_ ? impl_->expires_at() : 0; }
 
-bool Cursor::next_key() { return valid_ && publish(impl_->next_key()); }
-bool Cursor::prev_key() { return valid_ && publish(impl_->prev_key()); }
-bool Cursor::first_value() { return valid_ && publish(impl_->first_value()); }
-bool Cursor::last_value() { return valid_ && publish(impl_->last_value()); }
+bool Cursor::next_key() try {
+  return valid_ && publish(impl_->next_key());
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::prev_key() try {
+  return valid_ && publish(impl_->prev_key());
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::first_value() try {
+  return valid_ && publish(impl_->first_value());
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
+bool Cursor::last_value() try {
+  return valid_ && publish(impl_->last_value());
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
+}
 
-bool Cursor::next_value() {
+bool Cursor::next_value() try {
   if (!valid_) return false;
   const bool moved = impl_->next_value();
   return publish(impl_->at().valid()) && moved;
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
 }
 
-bool Cursor::prev_value() {
+bool Cursor::prev_value() try {
   if (!valid_) return false;
   const bool moved = impl_->prev_value();
   return publish(impl_->at().valid()) && moved;
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
 }
 
-bool Cursor::seek_value(std::string_view key, std::string_view value) {
+bool Cursor::seek_value(std::string_view key, std::string_view value) try {
   return impl_ != nullptr && publish(impl_->seek_value(key, value));
+} catch (const std::bad_alloc&) {
+  return end_without_memory();
 }
 
-Result<uint64_t> Cursor::count_values() {
+Result<uint64_t> Cursor::count_values() try {
   if (valid_) return impl_->count_values();
   Status status = this->status();
   // What a move was refused is no answer to this.
   if (!status.ok() && !status.is(StatusCode::kNotSupported)) return status;
   return Status(StatusCode::kInvalidArgument, "the cursor stands on no entry");
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/out_of_memory.h"
 #include "db/cursor_impl.h"
 #include "db/transaction_impl.h"
 #include "tree/cursor.h"
@@ -211,12 +212,14 @@ Result<tree::TreeState*> Transaction::Impl::find_hanging(const Tree& tree,
   return find_at(catalog, parent, stored.view(), view);
 }
 
-Result<Tree> Transaction::create_subtree(const Tree& parent, std::string_view key) {
+Result<Tree> Transaction::create_subtree(const Tree& parent, std::string_view key) try {
   return create_subtree(parent, key, TreeOptions());
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<Tree> Transaction::create_subtree(const Tree& parent, std::string_view key,
-                                         const TreeOptions& options) {
+                                         const TreeOptions& options) try {
   if (impl_ == nullptr) return no_transaction();
   Result<std::string> shape = encoded_shape(options, *impl_->db());
   if (!shape.ok()) return shape.status();
@@ -227,17 +230,21 @@ Result<Tree> Transaction::create_subtree(const Tree& parent, std::string_view ke
   const Result<tree::TreeState*> made = impl_->make_tree(at.place(), std::move(*shape));
   if (!made.ok()) return made.status();
   return TreeAccess::make(*made);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Tree> Transaction::subtree(const Tree& parent, std::string_view key) {
+Result<Tree> Transaction::subtree(const Tree& parent, std::string_view key) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   const Result<tree::TreeState*> found = impl_->find_hanging(parent, key);
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<std::vector<std::string>> Transaction::list_subtrees(const Tree& parent) {
+Result<std::vector<std::string>> Transaction::list_subtrees(const Tree& parent) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find(parent, &status);
@@ -256,9 +263,11 @@ Result<std::vector<std::string>> Transaction::list_subtrees(const Tree& parent) 
                           format::subtrees_end(state->id()), view.ts);
   }
   return loaded_keys(*state, catalog.subtrees(*state, {}, std::nullopt, view));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::attach(const Tree& parent, std::string_view key, std::string_view name) {
+Status Transaction::attach(const Tree& parent, std::string_view key, std::string_view name) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const Impl::At at(*impl_, parent, key, &status);
@@ -269,9 +278,11 @@ Status Transaction::attach(const Tree& parent, std::string_view key, std::string
   db::Catalog& catalog = *impl_->db()->catalog_;
   status = catalog.check_no_circle(impl_->txn(), *found, at.parent);
   return status.ok() ? catalog.move(impl_->txn(), {name}, at.place(), *found) : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::detach(const Tree& parent, std::string_view key, std::string_view name) {
+Status Transaction::detach(const Tree& parent, std::string_view key, std::string_view name) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const Impl::At at(*impl_, parent, key, &status);
@@ -282,10 +293,12 @@ Status Transaction::detach(const Tree& parent, std::string_view key, std::string
   if (other.ok()) return name_taken(name);
   if (!other.status().is_not_found()) return other.status();
   return impl_->db()->catalog_->move(impl_->txn(), at.place(), {name}, *found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::move_subtree(const Tree& parent, std::string_view key, const Tree& to_parent,
-                                 std::string_view to_key) {
+                                 std::string_view to_key) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const Impl::At from(*impl_, parent, key, &status);
@@ -299,10 +312,12 @@ Status Transaction::move_subtree(const Tree& parent, std::string_view key, const
   db::Catalog& catalog = *impl_->db()->catalog_;
   status = catalog.check_no_circle(impl_->txn(), *found, to.parent);
   return status.ok() ? catalog.move(impl_->txn(), from.place(), to.place(), *found) : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<Tree> Transaction::clone_subtree(const Tree& parent, std::string_view key,
-                                        std::string_view to) {
+                                        std::string_view to) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   Db::Impl* const db = impl_->db();
@@ -316,6 +331,8 @@ Result<Tree> Transaction::clone_subtree(const Tree& parent, std::string_view key
   const Result<tree::TreeState*> made = db->clone_tree(impl_->txn(), to, *source, "");
   if (!made.ok()) return made.status();
   return TreeAccess::make(*made);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- In commits of their own
@@ -333,16 +350,18 @@ Status change_subtrees(Db& db, const Db::Impl& impl, Durability durability, Chan
 }  // namespace
 
 Result<Tree> Db::create_subtree(const Tree& parent, std::string_view key,
-                                const TreeOptions& options, Durability durability) {
+                                const TreeOptions& options, Durability durability) try {
   Result<Tree> made = Status(StatusCode::kNotFound);
   const Status status = change_subtrees(*this, *impl_, durability, [&](Transaction& t) {
     made = t.create_subtree(parent, key, options);
     return made.status();
   });
   return status.ok() ? made : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Tree> Db::subtree(const Tree& parent, std::string_view key, const ReadOptions& options) {
+Result<Tree> Db::subtree(const Tree& parent, std::string_view key, const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(parent, options.snapshot, &status);
@@ -356,9 +375,12 @@ Result<Tree> Db::subtree(const Tree& parent, std::string_view key, const ReadOpt
       find_at(*impl_->catalog_, state, stored.view(), {shown.timestamp(), 0});
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<std::vector<std::string>> Db::list_subtrees(const Tree& parent, const ReadOptions& options) {
+Result<std::vector<std::string>> Db::list_subtrees(const Tree& parent,
+                                                   const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(parent, options.snapshot, &status);
@@ -368,35 +390,45 @@ Result<std::vector<std::string>> Db::list_subtrees(const Tree& parent, const Rea
   const Snapshot& shown = options.snapshot == nullptr ? own : *options.snapshot;
   return loaded_keys(*state,
                      impl_->catalog_->subtrees(*state, {}, std::nullopt, {shown.timestamp(), 0}));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::attach(const Tree& parent, std::string_view key, std::string_view name,
-                  Durability durability) {
+                  Durability durability) try {
   return change_subtrees(*this, *impl_, durability,
                          [&](Transaction& t) { return t.attach(parent, key, name); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::detach(const Tree& parent, std::string_view key, std::string_view name,
-                  Durability durability) {
+                  Durability durability) try {
   return change_subtrees(*this, *impl_, durability,
                          [&](Transaction& t) { return t.detach(parent, key, name); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::move_subtree(const Tree& parent, std::string_view key, const Tree& to_parent,
-                        std::string_view to_key, Durability durability) {
+                        std::string_view to_key, Durability durability) try {
   return change_subtrees(*this, *impl_, durability, [&](Transaction& t) {
     return t.move_subtree(parent, key, to_parent, to_key);
   });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<Tree> Db::clone_subtree(const Tree& parent, std::string_view key, std::string_view to,
-                               Durability durability) {
+                               Durability durability) try {
   Result<Tree> made = Status(StatusCode::kNotFound);
   const Status status = change_subtrees(*this, *impl_, durability, [&](Transaction& t) {
     made = t.clone_subtree(parent, key, to);
     return made.status();
   });
   return status.ok() ? made : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Cursors
@@ -410,11 +442,13 @@ Result<bool> Cursor::Impl::is_subtree() const {
   return found.status().is_not_found() ? Result<bool>(false) : found.status();
 }
 
-Result<bool> Cursor::is_subtree() const {
+Result<bool> Cursor::is_subtree() const try {
   if (valid_) return impl_->is_subtree();
   Status status = this->status();
   if (!status.ok()) return status;
   return Status(StatusCode::kInvalidArgument, "the cursor stands on no entry");
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -1,5 +1,6 @@
 // The public Transaction, and the compare-and-set forms of Db.
 
+#include "base/out_of_memory.h"
 #include "db/change_alone.h"
 #include "db/cursor_impl.h"
 #include "db/stored_key.h"
@@ -38,7 +39,7 @@ Status check_options(const TxnOptions& options, const Db::Impl& db) {
 }
 }  // namespace
 
-Result<Transaction> Db::begin(const TxnOptions& options) {
+Result<Transaction> Db::begin(const TxnOptions& options) try {
   if (Status s = check_options(options, *impl_); !s.ok()) return s;
   txn::Begin how;
   switch (options.mode) {
@@ -72,11 +73,13 @@ Result<Transaction> Db::begin(const TxnOptions& options) {
   if (Status s = impl->txn().begin(how); !s.ok()) return s;
   impl->set_now_ms(impl_->now_of(options.snapshot));
   return Transaction(std::move(impl));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<Transaction> Db::begin(TxnMode mode) { return begin(TxnOptions{.mode = mode}); }
 
-Result<bool> Db::changed_since(const Tree& tree, std::string_view key, const Snapshot& since) {
+Result<bool> Db::changed_since(const Tree& tree, std::string_view key, const Snapshot& since) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, &status);
@@ -92,15 +95,19 @@ Result<bool> Db::changed_since(const Tree& tree, std::string_view key, const Sna
       search.read_ahead(1, [&](size_t) { return checked; }, 0, *impl_->services_.store->residency);
   if (!unchanged.ok()) return unchanged.status();
   return !*unchanged;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 bool Transaction::open() const { return impl_ != nullptr && impl_->open(); }
 
-Status Transaction::commit(Durability durability) {
+Status Transaction::commit(Durability durability) try {
   if (impl_ == nullptr) return no_transaction();
   if (!impl_->open()) return Impl::has_ended();
   if (Status s = impl_->db()->usable(); !s.ok()) return s;
   return impl_->commit(durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 void Transaction::abort() {
@@ -110,8 +117,10 @@ void Transaction::abort() {
 
 // ---- Prepared
 
-Status Transaction::prepare(std::string_view id) {
+Status Transaction::prepare(std::string_view id) try {
   return impl_ == nullptr ? no_transaction() : impl_->prepare(id);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 std::unique_ptr<txn::Txn> Db::Impl::new_txn() {
@@ -143,51 +152,65 @@ Status Db::Impl::end_prepared(std::string_view id, uint64_t number, bool commit,
   return status;
 }
 
-Result<std::vector<PreparedTransaction>> Db::prepared() {
+Result<std::vector<PreparedTransaction>> Db::prepared() try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   return impl_->prepared_.list();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::commit_prepared(std::string_view id, Durability durability) {
+Status Db::commit_prepared(std::string_view id, Durability durability) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   return impl_->end_prepared(id, db::PreparedTransactions::kAny, true, durability);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::rollback_prepared(std::string_view id) {
+Status Db::rollback_prepared(std::string_view id) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   return impl_->end_prepared(id, db::PreparedTransactions::kAny, false, {});
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Savepoints
 
-Result<Savepoint> Transaction::savepoint() {
+Result<Savepoint> Transaction::savepoint() try {
   if (impl_ == nullptr) return no_transaction();
   if (Status s = impl_->usable(); !s.ok()) return s;
   Savepoint savepoint;
   savepoint.transaction_ = impl_->txn().id();
   savepoint.mark_ = impl_->txn().mark();
   return savepoint;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::rollback_to(const Savepoint& savepoint) {
+Status Transaction::rollback_to(const Savepoint& savepoint) try {
   if (impl_ == nullptr) return no_transaction();
   Status status = impl_->owns(savepoint.transaction_, savepoint.mark_);
   if (!status.ok()) return status;
   impl_->drop_reserved();  // it came later
   return impl_->txn().roll_back_to(savepoint.mark_);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::release(const Savepoint& savepoint) {
+Status Transaction::release(const Savepoint& savepoint) try {
   if (impl_ == nullptr) return no_transaction();
   Status status = impl_->owns(savepoint.transaction_, savepoint.mark_);
   if (status.ok()) status = impl_->write_reserved();
   return status.ok() ? impl_->txn().release_mark(savepoint.mark_) : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Transaction> Transaction::begin_nested() {
+Result<Transaction> Transaction::begin_nested() try {
   if (impl_ == nullptr) return no_transaction();
   if (Status s = impl_->usable(); !s.ok()) return s;
   return Transaction(std::make_unique<Impl>(impl_.get(), impl_->txn().mark()));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Trees
@@ -215,7 +238,7 @@ Status name_taken(std::string_view name) {
                 "there is a tree \"" + std::string(name) + "\" already");
 }
 
-Result<Tree> Transaction::tree(std::string_view name) {
+Result<Tree> Transaction::tree(std::string_view name) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name(name);
@@ -223,17 +246,21 @@ Result<Tree> Transaction::tree(std::string_view name) {
   if (found.status().is_not_found()) found = impl_->make_tree({name}, {});
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Tree> Transaction::find_tree(std::string_view name) {
+Result<Tree> Transaction::find_tree(std::string_view name) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name(name);
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<std::vector<std::string>> Transaction::list_trees() {
+Result<std::vector<std::string>> Transaction::list_trees() try {
   if (impl_ == nullptr) return no_transaction();
   if (Status s = impl_->usable(); !s.ok()) return s;
   txn::Txn& txn = impl_->txn();
@@ -249,17 +276,21 @@ Result<std::vector<std::string>> Transaction::list_trees() {
                           view.ts);
   }
   return name_list(catalog.list(view));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::drop_tree(std::string_view name) {
+Status Transaction::drop_tree(std::string_view name) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name_to_change(name);
   if (!found.ok()) return found.status();
   return impl_->db()->catalog_->drop(impl_->txn(), {name}, *found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Tree> Transaction::clone_tree(std::string_view from, std::string_view to) {
+Result<Tree> Transaction::clone_tree(std::string_view from, std::string_view to) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   Db::Impl* const db = impl_->db();
@@ -273,9 +304,11 @@ Result<Tree> Transaction::clone_tree(std::string_view from, std::string_view to)
   const Result<tree::TreeState*> made = db->clone_tree(impl_->txn(), to, *source, from);
   if (!made.ok()) return made.status();
   return TreeAccess::make(*made);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::rename_tree(std::string_view from, std::string_view to) {
+Status Transaction::rename_tree(std::string_view from, std::string_view to) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   Result<tree::TreeState*> found = impl_->find_name_to_change(from);
@@ -285,11 +318,13 @@ Status Transaction::rename_tree(std::string_view from, std::string_view to) {
   if (other.ok()) return name_taken(to);
   if (!other.status().is_not_found()) return other.status();
   return impl_->db()->catalog_->move(impl_->txn(), {from}, {to}, *found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Reads
 
-Status Transaction::get(const Tree& tree, std::string_view key, Value& value) {
+Status Transaction::get(const Tree& tree, std::string_view key, Value& value) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find(tree, &status);
@@ -301,10 +336,12 @@ Status Transaction::get(const Tree& tree, std::string_view key, Value& value) {
   if (!stored.ok()) return stored.status();
   if (impl_->txn().tracks_reads()) impl_->txn().note_read(state, stored.view());
   return impl_->read(state, stored.view(), value);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view> keys,
-                              ReadBatch& out) {
+                              ReadBatch& out) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find(tree, &status);
@@ -325,9 +362,11 @@ Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view
     if (state->dropped.load(std::memory_order_acquire)) status = tree_was_dropped();
   }
   return status.ok() ? db::take_moments(*state, impl_->now_ms(), &out) : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
+Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) try {
   if (impl_ == nullptr) return Cursor(no_transaction());
   Status status;
   const FoundTree state = impl_->find(tree, &status);
@@ -339,10 +378,12 @@ Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
   if (state->shape() == nullptr) return Cursor(impl_->walk(state, options));
   const Result<CursorOptions> stored = stored_options(*state, options, impl_->use_of_read());
   return stored.ok() ? Cursor(impl_->walk(state, *stored)) : Cursor(stored.status());
+} catch (const std::bad_alloc&) {
+  return Cursor(out_of_memory());
 }
 
 Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
-                                    std::optional<std::string_view> hi) {
+                                    std::optional<std::string_view> hi) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find(tree, &status);
@@ -359,9 +400,11 @@ Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
   }
   const Snapshot now = impl_->db()->snapshot();
   return count_range(state, {now.timestamp(), txn.id()}, range.low(), range.high(), now_ms);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value& value) {
+Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value& value) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
@@ -371,10 +414,12 @@ Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value
   txn::Txn& txn = impl_->txn();
   if (status = txn.begin_update(state, stored.view()); !status.ok()) return status;
   return impl_->read_again(state, stored.view(), value);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
-                         std::optional<uint64_t> timeout_ms) {
+                         std::optional<uint64_t> timeout_ms) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
@@ -391,31 +436,37 @@ Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
   const db::StoredKey stored(*state, key);
   if (!stored.ok()) return stored.status();
   return txn.lock(state, stored.view(), static_cast<txn::LockMode>(mode), timeout_us);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Writes
 
-Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value) {
+Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, value);
   return stored.ok() ? impl_->put(state, stored) : stored.status();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value,
-                        const Expiry& expiry) {
+                        const Expiry& expiry) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, value, &expiry);
   return stored.ok() ? impl_->put(state, stored) : stored.status();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t size,
-                               const StreamSource& source) {
+                               const StreamSource& source) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
@@ -441,9 +492,11 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
       db::write_large_value(&db->store_, db->scheduler_.get(), size, source);
   if (!encoded.ok()) return encoded.status();
   return impl_->txn().write(state, format::OperationType::kPutLarge, stored.view(), *encoded);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::del(const Tree& tree, std::string_view key) {
+Status Transaction::del(const Tree& tree, std::string_view key) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
@@ -453,10 +506,12 @@ Status Transaction::del(const Tree& tree, std::string_view key) {
   }
   const db::StoredKey stored(*state, key);
   return stored.ok() ? impl_->del(state, stored.view()) : stored.status();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::delete_range(const Tree& tree, std::string_view low,
-                                 std::optional<std::string_view> high) {
+                                 std::optional<std::string_view> high) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, low, 0, &status);
@@ -469,20 +524,25 @@ Status Transaction::delete_range(const Tree& tree, std::string_view low,
     return impl_->delete_range_hanging(state, range.low(), range.high());
   }
   return impl_->txn().delete_range(state, range.low(), range.high());
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::merge(const Tree& tree, std::string_view key, std::string_view operand) {
+Status Transaction::merge(const Tree& tree, std::string_view key, std::string_view operand) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   const db::StoredKey stored(*state, key);
   return stored.ok() ? impl_->merge(state, stored.view(), operand) : stored.status();
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Compare and set
 
-Result<bool> Transaction::insert(const Tree& tree, std::string_view key, std::string_view value) {
+Result<bool> Transaction::insert(const Tree& tree, std::string_view key,
+                                 std::string_view value) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
@@ -491,9 +551,12 @@ Result<bool> Transaction::insert(const Tree& tree, std::string_view key, std::st
   if (!stored.ok()) return stored.status();
   return Impl::write_if(impl_->has(state, stored.key(), std::nullopt),
                         [&] { return impl_->put(state, stored); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::string_view value) {
+Result<bool> Transaction::update(const Tree& tree, std::string_view key,
+                                 std::string_view value) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
@@ -504,11 +567,13 @@ Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::st
   Result<bool> absent = impl_->has(state, stored.key(), std::nullopt);
   if (!absent.ok()) return absent;
   return Impl::write_if(!*absent, [&] { return impl_->put(state, stored); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
                                   std::optional<std::string_view> expected,
-                                  std::string_view value) {
+                                  std::string_view value) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, value.size(), &status);
@@ -518,10 +583,12 @@ Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
   if (!stored.ok()) return stored.status();
   return Impl::write_if(impl_->has(state, stored.key(), expected),
                         [&] { return impl_->put(state, stored); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
-                                    std::string_view expected) {
+                                    std::string_view expected) try {
   if (impl_ == nullptr) return no_transaction();
   Status status;
   const FoundTree state = impl_->find_to_write(tree, key, 0, &status);
@@ -531,31 +598,41 @@ Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
   if (db::several_values(*state)) expected = {};
   return Impl::write_if(impl_->has(state, stored.key(), expected),
                         [&] { return impl_->del(state, stored.key()); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<bool> Db::insert(const Tree& tree, std::string_view key, std::string_view value,
-                        Durability durability) {
+                        Durability durability) try {
   return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.insert(tree, key, value); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<bool> Db::update(const Tree& tree, std::string_view key, std::string_view value,
-                        Durability durability) {
+                        Durability durability) try {
   return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.update(tree, key, value); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<bool> Db::replace(const Tree& tree, std::string_view key,
                          std::optional<std::string_view> expected, std::string_view value,
-                         Durability durability) {
+                         Durability durability) try {
   return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.replace(tree, key, expected, value); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<bool> Db::remove_if(const Tree& tree, std::string_view key, std::string_view expected,
-                           Durability durability) {
+                           Durability durability) try {
   return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.remove_if(tree, key, expected); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 void set_interrupt(bool (*interrupted)(void* context), void* context) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/out_of_memory.h"
 #include "db/compared_keys.h"
 #include "db/cursor_impl.h"
 #include "db/transaction_impl.h"
@@ -156,7 +157,7 @@ Result<tree::TreeState*> Transaction::Impl::make_tree(const db::Catalog::Place& 
   return db_->catalog_->create(*txn_, place, codec, std::move(shape));
 }
 
-Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options) {
+Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options) try {
   if (impl_ == nullptr) return no_transaction();
   const os::epoch::Call call;
   Result<std::string> shape = encoded_shape(options, *impl_->db());
@@ -170,9 +171,11 @@ Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options
   }
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Tree> Db::tree(std::string_view name, const TreeOptions& options) {
+Result<Tree> Db::tree(std::string_view name, const TreeOptions& options) try {
   const Result<std::string> shape = encoded_shape(options, *impl_);
   if (!shape.ok()) return shape.status();
   Result<Tree> found = find_tree(name);
@@ -186,9 +189,11 @@ Result<Tree> Db::tree(std::string_view name, const TreeOptions& options) {
     }
   }
   return make_tree(*this, *impl_, [&](Transaction& t) { return t.tree(name, options); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<TreeOptions> Db::tree_options(const Tree& tree) {
+Result<TreeOptions> Db::tree_options(const Tree& tree) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const os::epoch::Call call;
@@ -203,12 +208,14 @@ Result<TreeOptions> Db::tree_options(const Tree& tree) {
   options.ttl_ms = names.ttl_ms;
   options.subtrees = names.subtrees;
   return options;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Entries that end
 
 Result<uint64_t> Db::expires_at(const Tree& tree, std::string_view key,
-                                const ReadOptions& options) {
+                                const ReadOptions& options) try {
   Status status = impl_->usable();
   if (!status.ok()) return status;
   const FoundTree state = impl_->find(tree, options.snapshot, &status);
@@ -225,6 +232,8 @@ Result<uint64_t> Db::expires_at(const Tree& tree, std::string_view key,
   if (!ended.ok()) return ended.status();
   if (*ended) return Status::not_found();
   return format::TreeShape::moment_of(value.view());
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

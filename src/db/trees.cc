@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/out_of_memory.h"
 #include "db/change_alone.h"
 #include "db/cursor_impl.h"
 
@@ -38,13 +39,15 @@ Result<Tree> make_tree(Db& db, const Db::Impl& impl,
   return made.ok() ? found : made;
 }
 
-Result<Tree> Db::tree(std::string_view name) {
+Result<Tree> Db::tree(std::string_view name) try {
   Result<Tree> found = find_tree(name);
   if (!found.status().is_not_found()) return found;
   return make_tree(*this, *impl_, [&](Transaction& t) { return t.tree(name); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<Tree> Db::find_tree(std::string_view name, const ReadOptions& options) {
+Result<Tree> Db::find_tree(std::string_view name, const ReadOptions& options) try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
   const os::epoch::Call call;
@@ -53,21 +56,27 @@ Result<Tree> Db::find_tree(std::string_view name, const ReadOptions& options) {
   Result<tree::TreeState*> found = impl_->catalog_->find(name, view, at != nullptr);
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<std::vector<std::string>> Db::list_trees(const ReadOptions& options) {
+Result<std::vector<std::string>> Db::list_trees(const ReadOptions& options) try {
   if (Status s = impl_->usable(); !s.ok()) return s;
   if (options.snapshot != nullptr) {
     return name_list(impl_->catalog_->list({options.snapshot->timestamp(), 0}));
   }
   const Snapshot now = snapshot();
   return name_list(impl_->catalog_->list({now.timestamp(), 0}));
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::drop_tree(std::string_view name) {
+Status Db::drop_tree(std::string_view name) try {
   Status status = change_trees(
       *this, *impl_, [&](Transaction& transaction) { return transaction.drop_tree(name); });
   return status.ok() ? impl_->catalog_->remove_ended(true) : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<tree::TreeState*> Db::Impl::clone_tree(txn::Txn& txn, std::string_view to,
@@ -88,7 +97,7 @@ Result<tree::TreeState*> Db::Impl::clone_tree(txn::Txn& txn, std::string_view to
 }
 
 // It takes the moment of its commit, so it need not have read any other.
-Result<Tree> Db::clone_tree(std::string_view from, std::string_view to, Durability durability) {
+Result<Tree> Db::clone_tree(std::string_view from, std::string_view to, Durability durability) try {
   if (Status s = impl_->writable(); !s.ok()) return s;
   // What a large transaction has left beside the tree would stay there for the clone.
   const Result<Tree> source = find_tree(from);
@@ -108,11 +117,15 @@ Result<Tree> Db::clone_tree(std::string_view from, std::string_view to, Durabili
                         {.isolation = Isolation::kReadCommitted})
                .status();
   return status.ok() ? made : status;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::rename_tree(std::string_view from, std::string_view to) {
+Status Db::rename_tree(std::string_view from, std::string_view to) try {
   return change_trees(*this, *impl_,
                       [&](Transaction& transaction) { return transaction.rename_tree(from, to); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/out_of_memory.h"
 #include "db/change_alone.h"
 #include "db/large_edit.h"
 #include "db/large_reader.h"
@@ -123,37 +124,50 @@ Result<T> number_of(Read read, Ask ask) {
 }  // namespace
 
 Result<size_t> Transaction::read_part(const Tree& tree, std::string_view key, uint64_t offset,
-                                      std::span<char> buffer) {
+                                      std::span<char> buffer) try {
   return number_of<size_t>([&](auto use) { return with_part(impl_.get(), tree, key, use); },
                            [&](auto* reader) { return reader->read(offset, buffer); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<uint64_t> Transaction::size_of(const Tree& tree, std::string_view key) {
+Result<uint64_t> Transaction::size_of(const Tree& tree, std::string_view key) try {
   return number_of<uint64_t>([&](auto use) { return with_part(impl_.get(), tree, key, use); },
                              [](auto* reader) { return Result<uint64_t>(reader->size()); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::read_stream(const Tree& tree, std::string_view key, const StreamSink& sink,
-                                uint64_t offset) {
+                                uint64_t offset) try {
   return with_part(impl_.get(), tree, key,
                    [&](auto* reader) { return db::give_all(reader, offset, sink); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t offset,
-                             std::span<char> buffer, const ReadOptions& options) {
+                             std::span<char> buffer, const ReadOptions& options) try {
   return number_of<size_t>([&](auto use) { return with_part(*impl_, tree, key, options, use); },
                            [&](auto* reader) { return reader->read(offset, buffer); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Result<uint64_t> Db::size_of(const Tree& tree, std::string_view key, const ReadOptions& options) {
+Result<uint64_t> Db::size_of(const Tree& tree, std::string_view key,
+                             const ReadOptions& options) try {
   return number_of<uint64_t>([&](auto use) { return with_part(*impl_, tree, key, options, use); },
                              [](auto* reader) { return Result<uint64_t>(reader->size()); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Db::read_stream(const Tree& tree, std::string_view key, const StreamSink& sink,
-                       uint64_t offset, const ReadOptions& options) {
+                       uint64_t offset, const ReadOptions& options) try {
   return with_part(*impl_, tree, key, options,
                    [&](auto* reader) { return db::give_all(reader, offset, sink); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- Changing
@@ -275,41 +289,51 @@ Status change(Transaction::Impl* impl, const Tree& tree, std::string_view key,
 }  // namespace
 
 Status Transaction::write_part(const Tree& tree, std::string_view key, uint64_t offset,
-                               std::string_view bytes) {
+                               std::string_view bytes) try {
   PartChange part{.offset = offset, .size = bytes.size(), .bytes = bytes};
   return change(impl_.get(), tree, key,
                 [&](auto* state) { return impl_->change_part(state, key, &part); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Status Transaction::write_part_stream(const Tree& tree, std::string_view key, uint64_t offset,
-                                      uint64_t size, const StreamSource& source) {
+                                      uint64_t size, const StreamSource& source) try {
   PartChange part{.offset = offset, .size = size, .source = &source};
   return change(impl_.get(), tree, key,
                 [&](auto* state) { return impl_->change_part(state, key, &part); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<uint64_t> Transaction::append(const Tree& tree, std::string_view key,
-                                     std::string_view bytes) {
+                                     std::string_view bytes) try {
   PartChange part{.kind = PartChange::Kind::kAppend, .size = bytes.size(), .bytes = bytes};
   const Status status = change(impl_.get(), tree, key,
                                [&](auto* state) { return impl_->change_part(state, key, &part); });
   if (!status.ok()) return status;
   return part.offset;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<uint64_t> Transaction::append_stream(const Tree& tree, std::string_view key, uint64_t size,
-                                            const StreamSource& source) {
+                                            const StreamSource& source) try {
   PartChange part{.kind = PartChange::Kind::kAppend, .size = size, .source = &source};
   const Status status = change(impl_.get(), tree, key,
                                [&](auto* state) { return impl_->change_part(state, key, &part); });
   if (!status.ok()) return status;
   return part.offset;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Transaction::resize(const Tree& tree, std::string_view key, uint64_t size) {
+Status Transaction::resize(const Tree& tree, std::string_view key, uint64_t size) try {
   PartChange part{.kind = PartChange::Kind::kResize, .offset = size};
   return change(impl_.get(), tree, key,
                 [&](auto* state) { return impl_->change_part(state, key, &part); });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 // ---- In commits of their own
@@ -340,14 +364,16 @@ Status change_part_alone(Db& db, const Db::Impl& impl, Durability durability,
 }  // namespace
 
 Status Db::write_part(const Tree& tree, std::string_view key, uint64_t offset,
-                      std::string_view bytes, Durability durability) {
+                      std::string_view bytes, Durability durability) try {
   return change_part_alone(*this, *impl_, durability, [&](Transaction& transaction) {
     return transaction.write_part(tree, key, offset, bytes);
   });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 Result<uint64_t> Db::append(const Tree& tree, std::string_view key, std::string_view bytes,
-                            Durability durability) {
+                            Durability durability) try {
   uint64_t at = 0;
   const Status status =
       change_part_alone(*this, *impl_, durability, [&](Transaction& transaction) -> Status {
@@ -357,12 +383,17 @@ Result<uint64_t> Db::append(const Tree& tree, std::string_view key, std::string_
       });
   if (!status.ok()) return status;
   return at;
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
-Status Db::resize(const Tree& tree, std::string_view key, uint64_t size, Durability durability) {
+Status Db::resize(const Tree& tree, std::string_view key, uint64_t size,
+                  Durability durability) try {
   return change_part_alone(*this, *impl_, durability, [&](Transaction& transaction) {
     return transaction.resize(tree, key, size);
   });
+} catch (const std::bad_alloc&) {
+  return out_of_memory();
 }
 
 }  // namespace hawthorn

@@ -11,11 +11,14 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "os/delays.h"
+#include "os/memory_reserve.h"
 #include "os/schedule.h"
 #include "os/test_point.h"
 
@@ -233,13 +236,22 @@ Status Thread::start(std::string name, std::function<void()> body, bool backgrou
       if (background && by == nullptr)
         setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
       delay_point(Seam::kOperation);
-      body();
+      for (bool ended = false; !ended;) {
+        try {
+          body();
+          ended = true;
+        } catch (const std::bad_alloc&) {
+          await_memory();
+        }
+      }
     };
     state->thread = std::thread(run);
     state_ = std::move(state);
   } catch (const std::system_error& refused) {
     return Status(StatusCode::kIoError,
                   "the thread " + name + " could not be started: " + refused.code().message());
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
   }
   delay_point(Seam::kOperation);
   return {};

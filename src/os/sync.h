@@ -130,8 +130,9 @@ class Thread {
  public:
   Thread() noexcept;
   // Of one that is not joinable. `background` lowers its priority (nice 5) where the system allows
-  // it. Errors: kIoError with the name and the system's reason, such as a limit on threads; then
-  // nothing has run.
+  // it. Errors: kIoError with the name and the system's reason, such as a limit on threads, and
+  // kOutOfMemory; then nothing has run. A body that memory was refused to is run anew when there is
+  // some, so it must find in what it shares what it has to do.
   Status start(std::string name, std::function<void()> body, bool background = false);
   ~Thread();
   Thread(Thread&&) noexcept;
