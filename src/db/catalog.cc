@@ -59,6 +59,7 @@ tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> contain
   list_.push_back(made.get());
   tree::TreeCell* const cell = take_cell();
   made->set_cell(cell);
+  store_->active.add(made.get());  // until it is found to rest
   cell->state.store(made.get(), std::memory_order_release);
   cell->id.store(id, std::memory_order_release);
   return trees_.emplace(id, std::move(made)).first->second.get();
@@ -86,6 +87,7 @@ tree::TreeState* Catalog::find(uint32_t id) const {
 }
 
 std::vector<tree::TreeRef> Catalog::all() const {
+  HAWTHORN_TEST_POINT("catalog.looks_at_all");
   std::vector<tree::TreeRef> result;
   os::MutexLock lock(mutex_);
   result.reserve(list_.size());
@@ -101,14 +103,12 @@ size_t Catalog::gone() const {
 }
 
 format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
-  std::vector<tree::TreeRef> trees;
-  {
-    os::MutexLock lock(mutex_);
-    trees.reserve(list_.size());
-    for (tree::TreeState* tree : list_) trees.emplace_back(tree);
-  }
   format::Lsn needed = format::kLsnMax;
-  for (tree::TreeState* tree : trees) needed = std::min(needed, tree->log_needed(durable_batch));
+  for (tree::TreeState* tree : store_->active.list_all()) {
+    bool rests = false;
+    needed = std::min(needed, tree->log_needed(durable_batch, &rests));
+    if (rests) store_->active.rest(tree, durable_batch);
+  }
   return needed;
 }
 
@@ -192,7 +192,7 @@ Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
 
 std::vector<Catalog::CommittedLayer> Catalog::committed_layers() const {
   std::vector<CommittedLayer> result;
-  for (const tree::TreeRef& tree : all()) {
+  for (const tree::TreeRef& tree : active()) {
     if (!tree->layers().any()) continue;
     for (std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
       if (layer->deletes() || layer->cts.load(std::memory_order_acquire) == format::kLsnMax)
@@ -597,6 +597,7 @@ void Catalog::let_go(uint32_t id) {
   Gone gone{std::move(at->second), 0};
   trees_.erase(at);
   records_.erase(id);
+  store_->active.let_go(gone.tree.get());
   gone.stamp = os::epoch::stamp();
   gone_.push_back(std::move(gone));
 }

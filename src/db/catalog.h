@@ -99,6 +99,8 @@ class Catalog : public txn::TreeKeeper {
   tree::TreeState* any(uint32_t id) const;
   // Those that have data, tree 0 and what is dropped but still read among them.
   std::vector<tree::TreeRef> all() const;
+  // Of those the ones in which something is to be done (tree/active_trees.h).
+  std::vector<tree::TreeRef> active() const { return store_->active.list(); }
   // How many have none any more, and are still used, or about to be freed.
   size_t gone() const;
   // Whether the manifest knows the moments of all clones. While no transaction is open.

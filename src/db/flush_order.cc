@@ -7,6 +7,7 @@
 #include "db/scheduler.h"
 #include "os/epoch.h"
 #include "os/io_limit.h"
+#include "os/test_point.h"
 
 namespace hawthorn::db {
 
@@ -26,23 +27,24 @@ struct Ranked {
 };
 }  // namespace
 
-// Looks at all containers and keeps those that pay most.
+// Looks at all containers with deltas and keeps those that pay most.
 void Scheduler::refill() {
   std::vector<Ranked> found;
   const bool full = deltas_full();
   const Lsn held_below = log_held_below();
   const Lsn log_first = held_below == 0 ? 0 : std::min(held_below - 1, log_start());
   const tree::MergePolicy all = policy();
-  SpaceUse use;
+  tree::SpaceUse use;
   size_t containers = 0;
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   const os::epoch::Guard guard;
-  for (const tree::TreeRef& tree : trees_()) {
+  for (const tree::TreeRef& tree : store_->active.list(&use)) {
+    HAWTHORN_TEST_POINT("tree.looked_at");
     const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {
       ++containers;
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-      count_use(*d->run, shown, &use);
+      use.add(count_use(*d->run, shown));
       if (container->flushing.load(std::memory_order_relaxed)) continue;
       // What is quarantined keeps its delta: nothing that a flush could do.
       if (d->run->damaged.load(std::memory_order_relaxed)) continue;

@@ -52,7 +52,7 @@ void LayerMerger::begin_thread() {
 }
 
 void LayerMerger::wake_if_due() {
-  for (const tree::TreeState* tree : catalog_->all()) {
+  for (const tree::TreeState* tree : catalog_->active()) {
     if (tree->layers().any()) return wake();
   }
 }
@@ -105,7 +105,7 @@ Result<LayerMerger::Left> LayerMerger::pass() {
   os::MutexLock merging(merging_);
   bool done = each_commit([this](Commit commit) { return keep(commit); });
   Status first;  // one keeps no other from being brought in
-  for (tree::TreeState* tree : catalog_->all()) {
+  for (tree::TreeState* tree : catalog_->active()) {
     for (std::shared_ptr<tree::Layer> layer = next_of(tree); layer != nullptr;
          layer = next_of(tree)) {
       // Its clones go on reading the layer.
@@ -279,7 +279,7 @@ void LayerMerger::forget_relays() {
   snapshots.refresh(services_.sequencer->visible().load());
   os::epoch::Guard guard;
   const format::Lsn oldest = snapshots.view()->oldest();
-  for (tree::TreeState* tree : catalog_->all()) tree->layers().forget_relays(oldest);
+  for (tree::TreeState* tree : catalog_->active()) tree->layers().forget_relays(oldest);
 }
 
 // By one whom the layers concern.

@@ -39,7 +39,7 @@ Result<RangeEraser::Left> RangeEraser::pass(const std::function<bool()>& stoppin
   Status first;
   bool all = true;
   bool rewritten = false;
-  for (const tree::TreeRef& tree : catalog_->all()) {
+  for (const tree::TreeRef& tree : catalog_->active()) {
     if (tree->layers().ranges() == 0) continue;
     const tree::Layers::List layers = tree->layers().list();
     for (const std::shared_ptr<tree::Layer>& layer : layers) {

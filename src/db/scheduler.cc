@@ -535,7 +535,7 @@ std::vector<std::string> Scheduler::unflushed(tree::TreeState* tree, Lsn end) co
 }
 
 bool Scheduler::all_flushed() const {
-  for (tree::TreeState* tree : trees_()) {
+  for (tree::TreeState* tree : store_->active.list()) {
     if (!unflushed(tree, format::kLsnMax).empty()) return false;
   }
   return true;
@@ -547,7 +547,7 @@ bool Scheduler::all_flushed() const {
 Status Scheduler::flush_all(Lsn end) {
   Status full;
   Damaged damaged;
-  for (tree::TreeState* tree : trees_()) {
+  for (tree::TreeState* tree : store_->active.list()) {
     damaged.lows.clear();
     for (uint32_t pass = 0; pass < kFlushPasses; ++pass) {
       std::vector<std::string> lows = unflushed(tree, end);

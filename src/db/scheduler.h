@@ -210,13 +210,10 @@ class Scheduler : public txn::Admission {
     double worth;  // garbage per byte that is rewritten
     size_t garbage;
   };
-  struct SpaceUse {
-    uint64_t used = 0;
-    uint64_t garbage = 0;
-  };
-  void count_use(const tree::RunFile& file, Lsn oldest, SpaceUse* use) const;
-  void set_garbage_max(const SpaceUse& use);
-  SpaceUse find_untidy() REQUIRES(shrink_mutex_);
+  static tree::SpaceUse count_use(const tree::RunFile& file, Lsn oldest);
+  void set_garbage_max(const tree::SpaceUse& use);
+  bool garbage_allowed();
+  tree::SpaceUse find_untidy() REQUIRES(shrink_mutex_);
   Step tidy_step() REQUIRES(shrink_mutex_);
   size_t cover_wanted() const;
   void size_by_database();

@@ -23,13 +23,10 @@ void Scheduler::observe_readers() {
 }
 
 // `oldest`: of the timestamps that are registered. What only older ones needed is garbage.
-void Scheduler::count_use(const tree::RunFile& file, Lsn oldest, SpaceUse* use) const {
-  uint64_t blocks = file.record.run.blocks;
-  for (const format::ValueExtentRecord& value : file.record.values) blocks += value.address.blocks;
-  for (const tree::ExtentAddress& large : file.record.large) blocks += large.blocks;
-  use->used += blocks * os::kBlockBytes;
-  use->garbage += file.garbage_on_disk();
-  if (file.record.max_ts <= oldest) use->garbage += file.old_version_bytes;
+tree::SpaceUse Scheduler::count_use(const tree::RunFile& file, Lsn oldest) {
+  tree::SpaceUse use = file.space_use();
+  if (file.record.max_ts <= oldest) use.garbage += use.old_versions;
+  return use;
 }
 
 // A container that is flushed is rewritten when this part of its values is garbage: that costs no
@@ -37,7 +34,7 @@ void Scheduler::count_use(const tree::RunFile& file, Lsn oldest, SpaceUse* use) 
 // to the limit in each, so that the limit is twice what they have on average. Where few do, it may
 // be more in those. Above what is allowed the limit falls fast, since garbage that grew everywhere
 // at once is over it everywhere at once.
-void Scheduler::set_garbage_max(const SpaceUse& use) {
+void Scheduler::set_garbage_max(const tree::SpaceUse& use) {
   if (use.used == 0) return;
   const double share = static_cast<double>(use.garbage) / static_cast<double>(use.used);
   const double allowed = garbage_share_;
@@ -49,8 +46,23 @@ void Scheduler::set_garbage_max(const SpaceUse& use) {
                      std::memory_order_relaxed);
 }
 
-Scheduler::SpaceUse Scheduler::find_untidy() {
-  SpaceUse all;
+// Whether there is no more garbage than there may be, also where all old versions are some: then
+// nobody has to look for it. Looks at the trees in use alone.
+bool Scheduler::garbage_allowed() {
+  tree::SpaceUse use;
+  const os::epoch::Guard guard;
+  for (const tree::TreeRef& tree : store_->active.list(&use)) {
+    for (const tree::Container* container : tree->directory().all()) {
+      use.add(container->descriptor.load(std::memory_order_acquire)->run->space_use());
+    }
+  }
+  use.garbage += use.old_versions;
+  set_garbage_max(use);
+  return static_cast<double>(use.garbage) <= garbage_share_ * static_cast<double>(use.used);
+}
+
+tree::SpaceUse Scheduler::find_untidy() {
+  tree::SpaceUse all;
   untidy_.clear();
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   for (const tree::TreeRef& tree : trees_()) {
@@ -58,10 +70,8 @@ Scheduler::SpaceUse Scheduler::find_untidy() {
     const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {
       const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-      SpaceUse use;
-      count_use(*file, shown, &use);
-      all.used += use.used;
-      all.garbage += use.garbage;
+      const tree::SpaceUse use = count_use(*file, shown);
+      all.add(use);
       const uint64_t live = use.used - std::min(use.used, use.garbage);
       const double share =
           static_cast<double>(use.garbage) / static_cast<double>(std::max<uint64_t>(use.used, 1));
@@ -92,7 +102,11 @@ Scheduler::SpaceUse Scheduler::find_untidy() {
 Scheduler::Step Scheduler::tidy_step() {
   if (!publisher_->status().ok()) return Step::kFailed;
   if (untidy_.empty()) {
-    const SpaceUse use = find_untidy();
+    if (garbage_allowed()) {
+      untidy_garbage_ = ~uint64_t{0};
+      return Step::kNothing;
+    }
+    const tree::SpaceUse use = find_untidy();
     set_garbage_max(use);
     // The last round must have helped.
     const bool helped = use.garbage < untidy_garbage_;

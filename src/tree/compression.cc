@@ -18,17 +18,18 @@ Compression::Compression(os::Arena* arena) : arena_(arena) {}
 
 void Compression::set_codec(uint32_t tree, format::Codec codec) {
   os::MutexLock lock(mutex_);
+  if (codec == format::Codec::kNone && !trees_.contains(tree)) return;
   State& state = trees_[tree];
   state.codec = codec;
   state.sampling = codec == format::Codec::kZstd && state.dictionary == nullptr;
-  if (!state.sampling) drop_samples(state);
+  if (!state.sampling) drop_samples(tree);
 }
 
 void Compression::forget_tree(uint32_t tree) {
   os::MutexLock lock(mutex_);
   const auto at = trees_.find(tree);
   if (at == trees_.end()) return;
-  drop_samples(at->second);
+  drop_samples(tree);
   trees_.erase(at);
   std::erase_if(dictionaries_, [this, tree](const auto& one) {
     if (one.second.tree != tree) return false;
@@ -44,9 +45,8 @@ Compression::Plan Compression::plan(uint32_t tree) const {
   return at == trees_.end() ? Plan() : Plan{at->second.codec, at->second.dictionary};
 }
 
-void Compression::drop_samples(State& state) {
-  if (state.samples.empty()) return;
-  std::string().swap(state.samples);  // an assignment would keep the capacity
+void Compression::drop_samples(uint32_t tree) {
+  if (sampled_.erase(tree) == 0) return;
   arena_->charge(os::Quota::kOther, -static_cast<ptrdiff_t>(kSampleBytes));
 }
 
@@ -57,7 +57,7 @@ bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view by
   State& state = trees_[tree];
   state.dictionary = made.get();
   state.sampling = false;
-  drop_samples(state);
+  drop_samples(tree);
   arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(made->memory_bytes()));
   next_dictionary_ = std::max(next_dictionary_, id + 1);
   dictionaries_.insert_or_assign(id, Owned{tree, std::move(made)});
@@ -73,16 +73,12 @@ const format::Dictionary* Compression::dictionary(uint32_t id) const {
 
 // Whether another tree may be sampled.
 bool Compression::find_place() {
-  size_t sampled = 0;
-  State* stalest = nullptr;
-  for (auto& [tree, state] : trees_) {
-    if (state.samples.empty()) continue;
-    ++sampled;
-    if (stalest == nullptr || state.offered < stalest->offered) stalest = &state;
-  }
-  if (sampled < kSampledTrees) return true;
-  if (offers_ - stalest->offered < kOffersPatience) return false;
-  drop_samples(*stalest);
+  if (sampled_.size() < kSampledTrees) return true;
+  const auto stalest = std::min_element(
+      sampled_.begin(), sampled_.end(),
+      [](const auto& a, const auto& b) { return a.second.offered < b.second.offered; });
+  if (offers_ - stalest->second.offered < kOffersPatience) return false;
+  drop_samples(stalest->first);
   return true;
 }
 
@@ -90,24 +86,24 @@ void Compression::offer_sample(uint32_t tree, const char* content, size_t bytes)
   os::MutexLock lock(mutex_);
   const auto at = trees_.find(tree);
   if (at == trees_.end() || !at->second.sampling) return;
-  State& state = at->second;
   ++offers_;
-  if (state.samples.empty()) {
+  if (!sampled_.contains(tree)) {
     if (!find_place()) return;
-    state.samples.reserve(kSampleBytes);
+    sampled_[tree].bytes.reserve(kSampleBytes);
     arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(kSampleBytes));
   }
-  state.offered = offers_;
-  state.samples.append(content, std::min(bytes, kSampleBytes - state.samples.size()));
+  Sampled& sampled = sampled_[tree];
+  sampled.offered = offers_;
+  sampled.bytes.append(content, std::min(bytes, kSampleBytes - sampled.bytes.size()));
 }
 
 bool Compression::take_samples(Samples* samples) {
   os::MutexLock lock(mutex_);
-  for (auto& [tree, state] : trees_) {
-    if (!state.sampling || state.samples.size() < kSampleBytes) continue;
-    state.sampling = false;
-    *samples = {tree, next_dictionary_++, state.samples};
-    drop_samples(state);
+  for (const auto& [tree, sampled] : sampled_) {
+    if (sampled.bytes.size() < kSampleBytes) continue;
+    trees_[tree].sampling = false;
+    *samples = {tree, next_dictionary_++, sampled.bytes};
+    drop_samples(samples->tree);
     return true;
   }
   return false;

@@ -61,16 +61,19 @@ class Compression {
     format::Codec codec = format::Codec::kNone;
     const format::Dictionary* dictionary = nullptr;
     bool sampling = false;
-    std::string samples;
+  };
+  struct Sampled {
+    std::string bytes;
     uint64_t offered = 0;  // when its last sample was taken
   };
-  void drop_samples(State& state) REQUIRES(mutex_);
+  void drop_samples(uint32_t tree) REQUIRES(mutex_);
   bool find_place() REQUIRES(mutex_);
 
   os::Arena* const arena_;
   uint64_t offers_ GUARDED_BY(mutex_) = 0;
   mutable os::Mutex mutex_;
-  std::map<uint32_t, State> trees_ GUARDED_BY(mutex_);
+  std::map<uint32_t, State> trees_ GUARDED_BY(mutex_);  // those that are packed
+  std::map<uint32_t, Sampled> sampled_ GUARDED_BY(mutex_);
   struct Owned {
     uint32_t tree;
     std::unique_ptr<format::Dictionary> dictionary;

@@ -29,6 +29,12 @@ void Layers::note_deleted(const Layer& layer) {
 }
 
 bool Layers::add(std::shared_ptr<Layer> layer) {
+  if (!insert(std::move(layer))) return false;
+  tree_->store()->active.add(tree_);
+  return true;
+}
+
+bool Layers::insert(std::shared_ptr<Layer> layer) {
   os::MutexLock lock(mutex_);
   if (forbidden_) return false;
   if (layer->cts.load(std::memory_order_relaxed) == format::kLsnMax) {

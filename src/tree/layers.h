@@ -108,6 +108,7 @@ inline LayerEntry decode_layer_entry(std::string_view from) {
 
 class Layers {
  public:
+  explicit Layers(TreeState* tree) : tree_(tree) {}
   // Changes with each layer that comes or goes, and before each time that intents go to one.
   uint64_t state() const { return state_.load(std::memory_order_seq_cst); }
   // Whether there were some at this state.
@@ -155,6 +156,8 @@ class Layers {
   std::vector<DeletedRange> deleted(Lsn above, Lsn upto, std::string_view low,
                                     const std::optional<std::string_view>& high) const;
   bool is_deleted(std::string_view key, Lsn above) const;
+  // Whether there is nothing that anybody may come back for.
+  bool rest() const { return !any() && !any_relay_.load(std::memory_order_acquire); }
   // How many delete ranges, open or committed.
   size_t ranges() const { return ranges_.load(std::memory_order_acquire); }
   // Of them, how many are committed and not done.
@@ -177,9 +180,11 @@ class Layers {
   Lsn log_needed() const;
 
  private:
+  bool insert(std::shared_ptr<Layer> layer) EXCLUDES(mutex_);
   void look_at_committed() REQUIRES(mutex_);
   void note_deleted(const Layer& layer) REQUIRES(mutex_);
 
+  TreeState* const tree_;
   std::atomic<uint64_t> state_{0};
   std::atomic<size_t> open_{0};  // of those that are listed
   std::atomic<size_t> ranges_{0};

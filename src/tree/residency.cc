@@ -58,6 +58,10 @@ uint64_t RunFile::disk_blocks() const {
   return sum;
 }
 
+SpaceUse RunFile::space_use() const {
+  return {disk_blocks() * os::kBlockBytes, garbage_on_disk(), old_version_bytes};
+}
+
 // Where no entry carries a timestamp and none is a tombstone, every registered reader sees all.
 void RunFile::note_header(const format::RunHeader& header) {
   if (counted()) return;

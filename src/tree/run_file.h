@@ -30,6 +30,7 @@
 #include "format/manifest_state.h"
 #include "hawthorn/status.h"
 #include "os/small_objects.h"
+#include "tree/active_trees.h"
 #include "tree/extent.h"
 #include "tree/run.h"
 
@@ -147,6 +148,9 @@ struct alignas(64) RunFile : os::InHugePages {
     }
     return sum;
   }
+
+  // What it takes on disk.
+  SpaceUse space_use() const;
 
   // It was read; `uses`: as much as so many point reads.
   void touch(uint32_t uses = 1) {

@@ -12,6 +12,7 @@
 #include "os/machine.h"
 #include "os/sync.h"
 #include "space/space.h"
+#include "tree/active_trees.h"
 #include "tree/cursor_list.h"
 #include "tree/extent.h"
 #include "tree/residency.h"
@@ -115,6 +116,7 @@ struct Store {
   bool replaying = false;   // in open, which has no other thread; intents are the log's alone
   std::atomic<uint64_t> next_container{1};
   CursorList cursors;
+  ActiveTrees active;
   const RowGate* row_gate = nullptr;  // null: no rows are ever locked
   std::atomic<bool> expires{false};   // there is a tree whose entries end
   std::atomic<uint64_t> now_ms{0};    // what was the present for those; never goes back

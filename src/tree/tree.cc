@@ -28,7 +28,9 @@ bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t ot
 TreeState::TreeState(Store* store, uint32_t id, std::vector<Container*> containers)
     : store_(store), id_(id), directory_(std::move(containers)) {}
 
-TreeState::~TreeState() = default;
+TreeState::~TreeState() {
+  if (store_ != nullptr) store_->active.let_go(this);
+}
 
 TreeRef::TreeRef(TreeState* tree) : tree_(tree) {
   if (tree != nullptr) tree->holders_.fetch_add(1, std::memory_order_relaxed);
@@ -41,6 +43,7 @@ void TreeState::show_base(Lsn cts, Lsn log_from) {
   base_->log_from.store(log_from, std::memory_order_release);
   base_->source->pins().move(PinList::kNoMoment, cts);
   base_->at.store(cts, std::memory_order_release);
+  store_->active.add(this);
 }
 
 Container* TreeState::empty_container(Store* store, const format::ContainerRecord& record) {
@@ -211,6 +214,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         }
       }
       if (needed == nullptr) {
+        note_active();
         container->note_write();
         DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
         Version* version = entry == nullptr
@@ -336,6 +340,7 @@ Status TreeState::replay_one(const Replayed& operation) {
   if (!covered || operation.fresh) {
     Delta* delta = descriptor->active;
     delta->must_fit = operation.beyond_budget;
+    note_active();
     container->note_write();
     DeltaEntry* entry = delta->find_or_add(operation.key, key_head(operation.key, container->skip));
     Version* version =

@@ -232,8 +232,8 @@ class TreeState {
   Status attach_replayed(const Attachment& attachment, Lsn first_lsn, uint64_t batch);
 
   // The smallest lsn that some container still needs; `durable_batch`: batches up to it are
-  // durable.
-  Lsn log_needed(uint64_t durable_batch);
+  // durable. *rests: nothing is to be done in the tree (active_trees.h); *use: what it has on disk.
+  Lsn log_needed(uint64_t durable_batch, bool* rests = nullptr, SpaceUse* use = nullptr);
   // Whether all that was committed up to cts is in runs, which batches up to durable_batch name.
   bool flushed_to(Lsn cts, uint64_t durable_batch);
   uint64_t structure_version() const { return structure_.load(std::memory_order_acquire); }
@@ -256,6 +256,7 @@ class TreeState {
   std::atomic<bool> drop_durable{false};  // only then the log may go
 
  private:
+  friend class ActiveTrees;
   friend class PointGet;
   friend class TreeRef;
   Status replay_one(const Replayed& operation) NO_THREAD_SAFETY_ANALYSIS;
@@ -278,6 +279,11 @@ class TreeState {
   Status read_slow(std::span<const std::string_view> keys, std::span<const uint32_t> slow,
                    const ReadView& view, ReadBatch& out, BatchItem* items);
 
+  // Before a container gets its first entry, and behind other work: under its latch.
+  void note_active() {
+    if (!activity_.active.load(std::memory_order_relaxed)) store_->active.add(this);
+  }
+
   Store* const store_;
   const uint32_t id_;
   TreeCell* cell_ = nullptr;
@@ -286,9 +292,18 @@ class TreeState {
   std::unique_ptr<const MergeOperator> shaped_operator_;
   std::unique_ptr<CloneBase> base_;
   Pins pins_;
-  Layers layers_;
+  Layers layers_{this};
   Directory directory_;
   std::atomic<uint64_t> structure_{1};
+  struct Activity {
+    std::atomic<bool> active{false};
+    // Under the mutex of the list.
+    bool listed = false;
+    bool let_go = false;
+    uint32_t place = 0;
+    SpaceUse resting;
+  };
+  Activity activity_;
   // Apart from what is only read: each transaction writes it.
   alignas(64) std::atomic<uint32_t> holders_{0};
   os::Mutex structure_mutex_;

@@ -143,6 +143,7 @@ void TreeState::attach(Attachment& attachment, Lsn first_lsn, uint64_t batch) {
   store_->residency->adopt(file, nullptr);
   descriptor->active->ref();
   descriptor->active->revive_all();
+  note_active();
   container->unpublished.add(batch, first_lsn);
   for (const DeltaEntry* entry : container->open_entries) {
     for (const Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
@@ -175,6 +176,7 @@ Status TreeState::attach_replayed(const Attachment& attachment, Lsn first_lsn, u
   descriptor->active->ref();
   descriptor->active->revive_all();
   if (descriptor->frozen != nullptr) descriptor->frozen->ref();
+  note_active();
   container->unpublished.add(batch, first_lsn);
   container->install(new Descriptor{descriptor->active, descriptor->frozen, file});
   return {};

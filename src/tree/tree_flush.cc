@@ -298,6 +298,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
     descriptor->active->ref();
     piece.file->ref();
     settle(container, cut, batch);
+    note_active();
     container->install(new Descriptor{descriptor->active, nullptr, piece.file});
     container->flushing.store(false, std::memory_order_release);
     return;
@@ -345,6 +346,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
       part->unpublished = container->unpublished;
       settle(part, cut, batch);
     }
+    note_active();
     container->dead = true;
     Container* const old_one[] = {container};
     // Before the replacement retires the old one: an undo that still names it looks its key up from
@@ -450,6 +452,7 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
     own->frozen = late;
     joined->frozen_cut = second_cut;
   }
+  note_active();
   for (Container* container : old_ones) {
     container->dead = true;
     container->descriptor.load(std::memory_order_relaxed)
@@ -464,9 +467,11 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
   for (Container* container : old_ones) container->latch.unlock();
 }
 
-Lsn TreeState::log_needed(uint64_t durable_batch) {
+Lsn TreeState::log_needed(uint64_t durable_batch, bool* rests, SpaceUse* use) {
+  HAWTHORN_TEST_POINT("tree.looked_at");
   Lsn needed = layers_.log_needed();
   if (base_) needed = std::min(needed, base_->log_from.load(std::memory_order_acquire));
+  bool busy = !layers_.rest();
   os::MutexLock structure_lock(structure_mutex_);
   os::epoch::Guard guard;
   for (Container* container : directory_.all()) {
@@ -476,8 +481,11 @@ Lsn TreeState::log_needed(uint64_t durable_batch) {
     for (const Delta* delta : {descriptor->active, descriptor->frozen}) {
       // Entries without versions are what rolled-back transactions leave.
       if (delta != nullptr && delta->versions() > 0) needed = std::min(needed, delta->first_lsn());
+      busy = busy || (delta != nullptr && !delta->empty());
     }
+    if (use != nullptr) use->add(descriptor->run->space_use());
   }
+  if (rests != nullptr) *rests = !busy && needed == format::kLsnMax;
   return needed;
 }
 

@@ -78,6 +78,36 @@ TEST_F(TreeTest, FlushesNeedTheLogUntilTheirOwnBatchIsDurable) {
   EXPECT_EQ(tree->log_needed(flusher.batch()), format::kLsnMax);
 }
 
+// A tree is listed from its first entry until what was flushed of it is durable.
+TEST_F(TreeTest, RestsWhenNothingIsLeftToBeDone) {
+  ActiveTrees& active = tree->store()->active;
+  const auto listed = [&](uint64_t durable) {
+    active.rest(tree.get(), durable);
+    return !active.list().empty();
+  };
+  active.add(tree.get());
+  EXPECT_FALSE(listed(0));
+  put(store, *tree, "a", "value");
+  EXPECT_TRUE(listed(0));
+  const uint64_t durable = flusher.batch();
+  must(flusher.flush(*tree, "").status);
+  EXPECT_TRUE(listed(durable));
+  EXPECT_FALSE(listed(flusher.batch()));
+  SpaceUse resting;
+  EXPECT_TRUE(active.list(&resting).empty());
+  EXPECT_GT(resting.used, 0u);
+
+  auto layer = std::make_shared<Layer>();
+  ASSERT_TRUE(tree->layers().add(layer));
+  EXPECT_TRUE(listed(flusher.batch()));
+  EXPECT_TRUE(active.list(&resting).size() == 1 && resting.used == 0);
+  ASSERT_TRUE(tree->layers().remove(layer.get()));
+  EXPECT_FALSE(listed(flusher.batch()));
+  active.let_go(tree.get());
+  put(store, *tree, "b", "value");
+  EXPECT_TRUE(active.list_all().empty());
+}
+
 // What was written while a container was divided is frozen in its parts, and is none of what the
 // flush has brought into runs.
 TEST_F(TreeTest, WhatIsFrozenBehindASplitIsNewerThanWhatWasFlushed) {
