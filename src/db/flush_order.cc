@@ -30,7 +30,7 @@ struct Ranked {
 // Looks at all containers with deltas and keeps those that pay most.
 void Scheduler::refill() {
   std::vector<Ranked> found;
-  const bool full = deltas_full();
+  const bool full = deltas_full() || relieving_.load(std::memory_order_relaxed) != 0;
   const Lsn held_below = log_held_below();
   const Lsn log_first = held_below == 0 ? 0 : std::min(held_below - 1, log_start());
   const tree::MergePolicy all = policy();

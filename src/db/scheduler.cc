@@ -61,10 +61,6 @@ constexpr uint64_t kTouchTickUs = 50'000;
 constexpr uint64_t kDebtStepBytes = 64 << 10;
 constexpr uint64_t kLineBytesMax = 2 << 20;  // what all who wait for it owe
 constexpr uint64_t kTurnUsMax = 20'000;
-constexpr uint32_t kRelieveAttempts = 2000;
-constexpr uint32_t kRelievePublish = 64;  // of those, from one publishing to the next
-constexpr uint32_t kFlushPasses = 8;
-constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
 
 }  // namespace
 
@@ -491,126 +487,7 @@ void Scheduler::await_turn(uint64_t owed) {
   }
 }
 
-Status Scheduler::relieve(uint32_t* futile) {
-  const bool let_go = store_->cursors.let_go() > 0;
-  if (store_->residency->make_room(size_t{2} << 20) || let_go) {
-    *futile = 0;
-    return {};
-  }
-  // During recovery most of a delta may belong to a transaction whose commit record comes later.
-  const Step step = flush_step(Flusher::kBackground, !started_.load(std::memory_order_acquire));
-  os::epoch::collect();
-  if (step == Step::kDone) {
-    *futile = 0;
-    return {};
-  }
-  if (++*futile > kRelieveAttempts) {
-    return Status(StatusCode::kOutOfMemory,
-                  "the memory budget of " + std::to_string(store_->arena->budget()) +
-                      " bytes is held by open transactions, snapshots and values");
-  }
-  // What was flushed and not published yet cannot be evicted.
-  if (*futile % kRelievePublish == 0) {
-    if (Status published = publisher_->publish(); !published.ok()) return published;
-  }
-  machine_.clock->sleep_us(500);
-  return {};
-}
-
 // ---- The whole database
-
-std::vector<std::string> Scheduler::unflushed(tree::TreeState* tree, Lsn end) const {
-  std::vector<std::string> lows;
-  if (tree->dropped.load(std::memory_order_acquire)) return lows;
-  os::epoch::Guard guard;
-  for (const tree::Container* container : tree->directory().all()) {
-    const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-    // Entries without versions are what rolled-back transactions leave.
-    const bool active = d->active->versions() > 0 && d->active->first_lsn() < end;
-    const bool frozen =
-        d->frozen != nullptr && d->frozen->versions() > 0 && d->frozen->first_lsn() < end;
-    if (active || frozen) lows.push_back(container->low);
-  }
-  return lows;
-}
-
-bool Scheduler::all_flushed() const {
-  for (tree::TreeState* tree : store_->active.list()) {
-    if (!unflushed(tree, format::kLsnMax).empty()) return false;
-  }
-  return true;
-}
-
-// One flush of a container leaves what was written while it ran, and what was frozen before goes
-// alone; one that splits leaves the same to each part. So there are passes, until one finds nothing
-// from before this call. An open transaction that logged chunks is found by each: hence the bound.
-Status Scheduler::flush_all(Lsn end) {
-  Status full;
-  Damaged damaged;
-  for (tree::TreeState* tree : store_->active.list()) {
-    damaged.lows.clear();
-    for (uint32_t pass = 0; pass < kFlushPasses; ++pass) {
-      std::vector<std::string> lows = unflushed(tree, end);
-      std::erase_if(lows, [&](const std::string& low) { return damaged.lows.contains(low); });
-      if (lows.empty()) break;
-      Status s = flush_each(tree, lows, &damaged);
-      if (!s.ok() && !s.is(StatusCode::kNoSpace)) return s;
-      if (!s.ok() && pass + 1 == kFlushPasses) full = std::move(s);
-    }
-  }
-  return full.ok() ? damaged.first : full;
-}
-
-// A container that finds no space leaves it to the others to make some. One that is damaged keeps
-// its delta, and the others do not wait for it.
-Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows,
-                             Damaged* damaged) {
-  Status full;
-  const size_t budget = store_->arena->budget();
-  for (const std::string& low : lows) {
-    // What merges have taken beyond the budget is being written.
-    if (store_->arena->used() > budget + budget / 64) {
-      if (Status s = publisher_->publish(); !s.ok()) return s;
-      store_->residency->return_to_budget();
-    }
-    os::SpinWait wait;
-    for (uint32_t attempt = 0;; ++attempt) {
-      if (attempt > 0) wait.once();
-      bool flushed = false;
-      const Status s = flush_container(tree, low, true, true, policy(), &flushed);
-      if (!s.ok()) {
-        if (s.is(StatusCode::kOutOfMemory) && attempt < kMemoryAttempts) {
-          // What was flushed and not published yet cannot be evicted.
-          if (Status published = publisher_->publish(); !published.ok()) return published;
-          store_->cursors.let_go();
-          os::epoch::collect();
-          machine_.clock->sleep_us(500);
-          continue;
-        }
-        if (s.is(StatusCode::kCorruption)) {
-          damaged->lows.insert(low);
-          if (damaged->first.ok()) damaged->first = s;
-          break;
-        }
-        if (!s.is(StatusCode::kNoSpace)) return s;
-        full = s;
-        break;
-      }
-      if (flushed) break;
-      if (tree->dropped.load(std::memory_order_acquire)) break;
-      // Not flushed: somebody else is at it (wait), or nothing is left of it.
-      os::epoch::Guard guard;
-      const tree::Container* container = tree->directory().find(low);
-      const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-      if (!container->flushing.load(std::memory_order_acquire) && d->frozen == nullptr &&
-          (d->active->empty() || attempt > 10)) {
-        break;
-      }
-    }
-    os::epoch::collect();
-  }
-  return full;
-}
 
 Status Scheduler::recluster_all(RewriteCount* count) {
   std::vector<std::pair<tree::TreeRef, std::string>> due;

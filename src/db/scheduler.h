@@ -322,6 +322,7 @@ class Scheduler : public txn::Admission {
   std::atomic<bool> large_due_{false};
   std::atomic<uint64_t> no_joins_until_us_{0};
   std::atomic<bool> parts_due_{false};  // those of a divided delta, which hold it until the last
+  std::atomic<uint32_t> relieving_{0};  // who flush since there is no memory
   std::atomic<bool> started_{false};    // before it the log is replayed
 
   mutable os::Mutex mutex_;

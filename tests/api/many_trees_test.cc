@@ -21,6 +21,30 @@ class ManyTrees : public SimApi {
   std::vector<Tree> trees_;
 };
 
+// Where trees themselves take all memory, everything that can be flushed was before a write is
+// refused, and the error says who has it.
+TEST_F(ManyTrees, what_is_unflushed_makes_room_before_a_write_is_refused) {
+  Options small = options();
+  small.memory_budget_bytes = size_t{16} << 20;
+  db_.reset();
+  db_ = std::move(*Db::open_on(machine_.machine(), "/db", small));
+  Status status;
+  while (status.ok() && trees_.size() < 100'000) {
+    const Result<Tree> made = db_->tree("tree" + std::to_string(trees_.size()));
+    status = made.status();
+    if (!status.ok()) break;
+    trees_.push_back(*made);
+    status = db_->put(trees_.back(), "key", "value");
+  }
+  ASSERT_TRUE(status.is(StatusCode::kOutOfMemory)) << status.to_string();
+  EXPECT_NE(status.to_string().find("trees and indexes"), std::string::npos) << status.to_string();
+  EXPECT_EQ(status.to_string().find("transactions"), std::string::npos) << status.to_string();
+  const Stats stats = db_->stats();
+  EXPECT_LT(stats.memory_delta_bytes, size_t{128} << 10);
+  EXPECT_LE(stats.memory_resident_bytes, small.memory_budget_bytes * 21 / 20);
+  EXPECT_GT(trees_.size(), 4000u);
+}
+
 #if defined(HAWTHORN_TEST_POINTS)
 class Reached {
  public:

@@ -376,7 +376,7 @@ BREAKS = (
           "        verdict = validate_now(request, seen);\n      }\n",
           "engine_concurrency_test", "ContendedCommit.*"),
     Break(26, "a flush of everything ends at a container that is damaged",
-          "src/db/scheduler.cc",
+          "src/db/flush_all.cc",
           "if (s.is(StatusCode::kCorruption)) {\n          damaged->lows",
           "if (s.ok()) {\n          damaged->lows",
           "check_test", "*Quarantine*"),
