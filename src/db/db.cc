@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/out_of_memory.h"
+#include "db/budget.h"
 #include "db/check.h"
 #include "db/cursor_impl.h"
 #include "db/impl.h"
