@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/held_cuts.h"
 #include "db/scheduler.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
@@ -62,6 +63,7 @@ Result<size_t> Scheduler::carve_one(tree::TreeState* tree, std::span<const std::
   size_t covered = 0;
   bool unflushed = false;
   std::optional<tree::TreeState::Cut> cut;
+  std::optional<HeldCuts> held;
   {
     os::epoch::Guard guard;
     tree::Container* container = tree->directory().find(bounds.front());
@@ -76,6 +78,7 @@ Result<size_t> Scheduler::carve_one(tree::TreeState* tree, std::span<const std::
       if (lows.empty()) return covered;
       cut = tree->cut_to_carve(container);
       if (!cut.has_value()) return size_t{0};
+      held.emplace(tree, std::span(&*cut, 1));
     }
   }
   if (!cut.has_value()) {
@@ -85,20 +88,17 @@ Result<size_t> Scheduler::carve_one(tree::TreeState* tree, std::span<const std::
     return size_t{0};
   }
   // Checked after the container was marked as being flushed, as for a flush.
-  if (tree->dropped.load(std::memory_order_seq_cst)) {
-    tree->give_up(*cut);
-    return size_t{0};
-  }
+  if (tree->dropped.load(std::memory_order_seq_cst)) return size_t{0};
   tree::Merger merger(store_);
   Result<tree::MergeOutput> divided = merger.divide(tree->merge_input(*cut), lows);
   if (!divided.ok() || !tree::TreeState::few_open(*cut)) {
-    tree->give_up(*cut);
     if (!divided.ok()) return divided.status();
     return size_t{0};
   }
   const uint64_t batch = publisher_->add(edit_of(*divided));
   HAWTHORN_TEST_POINT("scheduler.before_install_carved");
   tree->install(*cut, *divided, batch);
+  held->installed();
   stats_.splits.fetch_add(1, std::memory_order_relaxed);
   parts_due_.store(true, std::memory_order_release);
   return covered;

@@ -1,6 +1,8 @@
 #include "db/check.h"
 
+#include <atomic>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "db/check_container.h"
@@ -47,11 +49,19 @@ class Checker {
     for (uint32_t i = 0; i < others; ++i) {
       os::Thread thread;
       // This thread and those before it do all.
-      if (!thread.start("hw-check", [this] { check_containers(); }).ok()) break;
+      const auto body = [this] {
+        try {
+          check_containers();
+        } catch (const std::bad_alloc&) {
+          short_.store(true);
+        }
+      };
+      if (!thread.start("hw-check", body).ok()) break;
       threads.push_back(std::move(thread));
     }
     check_containers();
     for (os::Thread& thread : threads) thread.join();
+    if (short_.load()) throw std::bad_alloc();  // as if it had been this thread
     sink_.subtrees.store(check_subtrees(database_, [this](const std::string& message) {
       CheckItem item;
       item.kind = CheckItem::Kind::kReference;
@@ -66,13 +76,13 @@ class Checker {
     ContainerCheck check(database_, sink_, pace_, options_.verify_values);
     CheckTarget target;
     while (walk_.next(&target)) {
+      const PutBack holds(&target);
       if (const Status s = walk_.await_written(target); !s.ok()) {
         not_written(target, s);
       } else {
         static_cast<void>(check.run(target));  // nothing ends it
         tell_damage(database_, target, check.damage());
       }
-      ContainerWalk::put_back(target);
       if (!options_.progress) continue;
       os::MutexLock lock(progress_mutex_);
       const ContainerWalk::Progress progress = walk_.progress();
@@ -97,6 +107,7 @@ class Checker {
   CheckPace pace_;
   ContainerWalk walk_;
   os::Mutex progress_mutex_;
+  std::atomic<bool> short_{false};  // of memory, in one of the other threads
 };
 }  // namespace
 

@@ -53,4 +53,16 @@ class ContainerWalk {
   Progress progress_ GUARDED_BY(mutex_);
 };
 
+// Puts back what was handed out, on each way out.
+class PutBack {
+ public:
+  explicit PutBack(CheckTarget* target) : target_(target) {}
+  ~PutBack() { ContainerWalk::put_back(*target_); }
+  PutBack(const PutBack&) = delete;
+  PutBack& operator=(const PutBack&) = delete;
+
+ private:
+  CheckTarget* const target_;
+};
+
 }  // namespace hawthorn::db

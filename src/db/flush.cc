@@ -2,10 +2,13 @@
 // disk, divisions before and joins behind it.
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "db/flush_events.h"
+#include "db/held_cuts.h"
 #include "db/moved_large.h"
 #include "db/scheduler.h"
 #include "os/epoch.h"
@@ -116,6 +119,7 @@ Status Scheduler::erase(tree::TreeState* tree, const std::string& key, bool* flu
 Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
                                const tree::MergePolicy& policy) {
   std::optional<tree::TreeState::Cut> cut;
+  std::optional<HeldCuts> held;
   std::vector<std::string> lows;
   {
     os::epoch::Guard guard;
@@ -124,6 +128,7 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
     if (delta->bytes() <= step_bytes(policy)) return false;
     cut = tree->cut_to_divide(container, step_bytes(policy));
     if (!cut.has_value()) return false;
+    held.emplace(tree, std::span(&*cut, 1));
     const size_t parts =
         delta->bytes() / std::max<size_t>(1, part_of(policy.target_bytes, kFlushPart));
     std::vector<tree::DeltaEntry*> bounds(std::min(parts, kPartsMax));
@@ -132,15 +137,11 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
       if (bound->key() > cut->container->low) lows.emplace_back(bound->key());
     }
   }
-  if (lows.empty() || tree->dropped.load(std::memory_order_seq_cst)) {
-    tree->give_up(*cut);
-    return false;
-  }
+  if (lows.empty() || tree->dropped.load(std::memory_order_seq_cst)) return false;
   FlushEvents events(machine_, tree->id(), cut->container->low, 0, true);
   HAWTHORN_TEST_POINT("scheduler.before_divide");
   Result<tree::MergeOutput> divided = MergerLease(this)->divide(tree->merge_input(*cut), lows);
   if (!divided.ok()) {
-    tree->give_up(*cut);
     events.failed(divided.status());
     const StatusCode code = divided.status().code();
     if (code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory) return false;
@@ -148,12 +149,12 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
   }
   if (!tree::TreeState::few_open(*cut)) {
     events.failed(Status(StatusCode::kBusy, "open transactions hold too much of the container"));
-    tree->give_up(*cut);
     return false;
   }
   events.merged(*divided);
   const uint64_t batch = publisher_->add(edit_of(*divided));
   tree->install(*cut, *divided, batch);
+  held->installed();
   stats_.splits.fetch_add(1, std::memory_order_relaxed);
   parts_due_.store(true, std::memory_order_release);
   return true;
@@ -208,13 +209,8 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
     cuts = tree->cut_to_join(group);
   }
   if (cuts.empty()) return;
-  const auto give_up = [&] {
-    for (tree::TreeState::Cut& cut : cuts) tree->give_up(cut);
-  };
-  if (tree->dropped.load(std::memory_order_seq_cst)) {
-    give_up();
-    return;
-  }
+  HeldCuts held(tree, cuts);
+  if (tree->dropped.load(std::memory_order_seq_cst)) return;
   FlushEvents events(machine_, tree->id(), cuts.front().container->low, 0, true);
   HAWTHORN_TEST_POINT("scheduler.before_join");
   std::vector<tree::MergeInput> inputs;
@@ -227,7 +223,6 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
     events.failed(joined.ok() ? Status(StatusCode::kBusy, "one of them was written to meanwhile")
                               : joined.status());
     if (joined.ok()) merger->give_up(std::move(joined).value());
-    give_up();
     no_joins_until_us_.store(machine_.clock->monotonic_us() + kJoinPauseUs,
                              std::memory_order_relaxed);
     return;
@@ -238,6 +233,7 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
   const uint64_t batch = publisher_->add(std::move(edit));
   HAWTHORN_TEST_POINT("scheduler.before_install_joined");
   tree->install_joined(cuts, *joined, batch);
+  held.installed();
   stats_.joins.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -284,16 +280,15 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     }
   }
   if (!cut.has_value()) return {};
+  HeldCuts held(tree, std::span(&*cut, 1));
   tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);
   // Checked after the container was marked as being flushed: a drop waits for such marks before it
   // takes stock.
   const bool dropped = tree->dropped.load(std::memory_order_seq_cst);
   const bool alone = policy.rewrites() || policy.erase;  // there is work without a delta
-  if (dropped || (cut->frozen == nullptr && !alone)) {
-    tree->give_up(*cut);
-    return {};
-  }
+  if (dropped || (cut->frozen == nullptr && !alone)) return {};
   if (!alone && tree::TreeState::drop_empty(*cut)) {
+    held.installed();
     *flushed = true;
     return {};
   }
@@ -302,10 +297,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   if (!allow_io) {
     resident = tree::PinnedRunFile(cut->file);
     store_->residency->await_evictions();
-    if (tree::Merger::needs_io(cut->frozen, *cut->file, jittered)) {
-      tree->give_up(*cut);
-      return {};
-    }
+    if (tree::Merger::needs_io(cut->frozen, *cut->file, jittered)) return {};
   }
   const size_t delta_bytes = cut->frozen == nullptr ? 0 : cut->frozen->bytes_each();
   const uint64_t begin_us = machine_.clock->monotonic_us();
@@ -313,14 +305,11 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   MovedLarge moved(store_);
   if (policy.move_file.has_value() &&
       MovedLarge::named(*cut->container, *cut->file, *policy.move_file)) {
-    // Another time, when that is flushed.
-    tree->give_up(*cut);
-    return {};
+    return {};  // another time, when that is flushed
   }
   if (policy.move_file.has_value()) {
     if (Status s = moved.copy(*cut->file, *policy.move_file); !s.ok()) {
       events.failed(s);
-      tree->give_up(*cut);
       return s;
     }
     jittered.moved_large = moved.addresses();
@@ -330,16 +319,16 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   Result<tree::MergeOutput> merged = (*merger)->merge(tree->merge_input(*cut), cut->cut, jittered);
   if (!merged.ok()) {
     events.failed(merged.status());
-    tree->give_up(*cut);
     return merged.status();
   }
   const bool moves = moved.addresses() != nullptr;  // then nobody writes parts, until it is open
   if (moves && !keep_still(moved, *cut)) {
     events.failed(Status(StatusCode::kBusy, "a large value that was to be moved is being changed"));
     (*merger)->give_up(std::move(merged).value());
-    tree->give_up(*cut);
     return {};
   }
+  std::unique_ptr<tree::LargeMoves, void (*)(tree::LargeMoves*)> still(
+      moves ? &store_->large_moves : nullptr, [](tree::LargeMoves* of) { of->open(); });
   // What was written meanwhile may be large itself, and its writer could not say so.
   if (cut->container->large.load(std::memory_order_relaxed)) {
     large_due_.store(true, std::memory_order_release);
@@ -358,7 +347,8 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   const uint64_t batch = publisher_->add(edit_of(*merged));
   HAWTHORN_TEST_POINT("scheduler.before_install");
   tree->install(*cut, *merged, batch);
-  if (moves) store_->large_moves.open();
+  held.installed();
+  still.reset();
   flushed_bytes_.fetch_add(delta_bytes, std::memory_order_relaxed);
   hold_moved(moved.keep());
   stats_.flush_us.fetch_add(machine_.clock->monotonic_us() - begin_us, std::memory_order_relaxed);

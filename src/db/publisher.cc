@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <unordered_set>
 
+#include "base/out_of_memory.h"
 #include "db/feeds.h"
 #include "os/epoch.h"
 #include "os/event_sink.h"
@@ -97,7 +99,11 @@ Status Publisher::status() const {
 }
 
 void Publisher::fail(const Status& status) {
-  const Status refusal = log_->refuse(status);
+  Status refusal(StatusCode::kReadOnly);
+  try {
+    refusal = log_->refuse(status);
+  } catch (const std::bad_alloc&) {  // it refuses all the same
+  }
   {
     os::MutexLock lock(mutex_);
     if (!status_.ok()) return;
@@ -106,8 +112,21 @@ void Publisher::fail(const Status& status) {
   if (machine_.events != nullptr) machine_.events->post(BackgroundError{status, true});
 }
 
-uint64_t Publisher::add(Edit edit) {
+// What was merged comes to the manifest as a whole. Without memory for that nothing more does, and
+// the log is kept: the number is that of a batch that never comes.
+uint64_t Publisher::add(Edit edit) noexcept {
+  try {
+    return add_whole(std::move(edit));
+  } catch (const std::bad_alloc&) {
+    fail(out_of_memory());
+    os::MutexLock lock(mutex_);
+    return last_number_ + 1;
+  }
+}
+
+uint64_t Publisher::add_whole(Edit edit) {
   std::vector<os::IoRequest> requests;
+  std::vector<std::unique_ptr<ExtentWrites>> all_writes;  // until nothing takes memory any more
   size_t bytes = 0;
   for (const tree::ExtentRef& extent : edit.fresh) {
     // It belongs to the manifest from here on: only a later batch frees it.
@@ -117,8 +136,11 @@ uint64_t Publisher::add(Edit edit) {
     os::File* file = store_->space->file(extent->address.file);
     char* from = extent->stored;
     if (from == nullptr) from = extent->memory.load(std::memory_order_acquire);
-    auto* writes =
-        new ExtentWrites{extent, (size + kPublishWriteBytesMax - 1) / kPublishWriteBytesMax};
+    auto* const writes =
+        all_writes
+            .emplace_back(new ExtentWrites{
+                extent, (size + kPublishWriteBytesMax - 1) / kPublishWriteBytesMax})
+            .get();
     for (size_t at = 0; at < size; at += kPublishWriteBytesMax) {
       os::IoRequest request;
       request.op = os::IoRequest::Op::kWrite;
@@ -143,6 +165,16 @@ uint64_t Publisher::add(Edit edit) {
     }
     Batch& batch = *filling_;
     number = batch.number;
+    const auto make_room = [](const auto& from, auto& to) {
+      const size_t needed = to.size() + from.size();
+      if (needed > to.capacity()) to.reserve(std::max(needed, 2 * to.capacity()));
+    };
+    make_room(edit.trees_created, batch.edit.trees_created);
+    make_room(edit.set, batch.edit.set);
+    make_room(edit.deleted, batch.edit.deleted);
+    make_room(edit.fresh, batch.edit.fresh);
+    make_room(edit.dropped, batch.edit.dropped);
+    for (std::unique_ptr<ExtentWrites>& writes : all_writes) static_cast<void>(writes.release());
     for (const format::ContainerRecord& record : edit.set)
       batch.max_cut = std::max(batch.max_cut, record.cut);
     const auto move_all = [](auto& from, auto& to) {
@@ -211,9 +243,14 @@ Status Publisher::publish_locked(format::ManifestBatch extra, std::vector<tree::
     if (!even_empty) return {};
     batch = std::make_unique<Batch>();
   }
-  batch->edit.dropped.insert(batch->edit.dropped.end(), std::make_move_iterator(dropped.begin()),
-                             std::make_move_iterator(dropped.end()));
-  Status status = publish_batch(std::move(batch), std::move(extra));
+  Status status;
+  try {
+    batch->edit.dropped.insert(batch->edit.dropped.end(), std::make_move_iterator(dropped.begin()),
+                               std::make_move_iterator(dropped.end()));
+    status = publish_batch(std::move(batch), std::move(extra));
+  } catch (const std::bad_alloc&) {
+    status = out_of_memory();  // what later batches build on was in this one
+  }
   if (!status.ok()) fail(status);
   return status;
 }

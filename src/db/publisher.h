@@ -94,7 +94,7 @@ class Publisher {
   void stop();  // ends the thread; what was added and not published stays unpublished
 
   // Starts the edit's writes and puts it into the batch being filled, whose number is returned.
-  uint64_t add(Edit edit);
+  uint64_t add(Edit edit) noexcept;
   // Publishes everything that was added before the call. Errors: status().
   Status publish();
   // A batch of its own for trees created and dropped, and what they drop; durable when it returns.
@@ -119,6 +119,7 @@ class Publisher {
   static constexpr Lsn kLsnReserve = Lsn{1} << 30;
 
  private:
+  uint64_t add_whole(Edit edit);
   struct Batch {
     uint64_t number = 0;
     Edit edit;

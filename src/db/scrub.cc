@@ -84,6 +84,7 @@ void Scrub::begin_round() {
 bool Scrub::step() {
   CheckTarget target;
   if (stopping() || !walk_->next(&target)) return false;
+  const PutBack holds(&target);
   // What has just been written is looked at in the next round.
   bool goes_on = true;
   if (!ContainerWalk::writing(target)) {
@@ -91,7 +92,6 @@ bool Scrub::step() {
     containers_.fetch_add(1, std::memory_order_relaxed);
     take_found(target.file);
   }
-  ContainerWalk::put_back(target);
   return goes_on;
 }
 

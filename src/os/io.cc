@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,7 @@ class PoolIo : public Io {
  public:
   explicit PoolIo(uint32_t threads) : wanted_(threads) {
     MutexLock lock(mutex_);
+    threads_.reserve(wanted_);
     start_threads();
   }
 
@@ -85,13 +87,16 @@ class PoolIo : public Io {
       MutexLock lock(mutex_);
       if (threads_.size() < wanted_ && submits_++ % kSubmitsPerTry == 0) start_threads();
       if (!threads_.empty()) {
-        queue_.insert(queue_.end(), requests.begin(), requests.end());
-        wakes = std::min<size_t>(requests.size(), sleeping_);
-        requests = {};
+        try {
+          queue_.insert(queue_.end(), requests.begin(), requests.end());
+          wakes = std::min<size_t>(requests.size(), sleeping_);
+          requests = {};
+        } catch (const std::bad_alloc&) {  // nothing was inserted
+        }
       }
     }
     for (size_t i = 0; i < wakes; ++i) changed_.notify_one();
-    // The system gives no thread: the caller does it all.
+    // The system gives no thread, or no memory: the caller does it all.
     for (const IoRequest& request : requests) run(request);
   }
 

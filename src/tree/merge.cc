@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/out_of_memory.h"
 #include "os/epoch.h"
 #include "os/file.h"
 #include "os/test_point.h"
@@ -181,7 +182,7 @@ class Merger::PinnedInputs {
   std::vector<PinnedRunFile> files_;
 };
 
-Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergePolicy& policy) {
+Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergePolicy& policy) try {
   Work& work = *work_;
   const PinnedInputs pinned({&input, 1});
   if (Status s = work.begin({&input, 1}, cut); !s.ok()) return s;
@@ -234,9 +235,11 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
       break;
   }
   return finish(status);
+} catch (const std::bad_alloc&) {
+  return finish(out_of_memory());
 }
 
-Result<MergeOutput> Merger::join(std::span<const MergeInput> inputs, Lsn cut) {
+Result<MergeOutput> Merger::join(std::span<const MergeInput> inputs, Lsn cut) try {
   Work& work = *work_;
   const PinnedInputs pinned(inputs);
   if (Status s = work.begin(inputs, cut); !s.ok()) return s;
@@ -255,15 +258,19 @@ Result<MergeOutput> Merger::join(std::span<const MergeInput> inputs, Lsn cut) {
   work.take(inputs.front());
   work.choose_shape();
   return finish(work.merge_join(records_of));
+} catch (const std::bad_alloc&) {
+  return finish(out_of_memory());
 }
 
-Result<MergeOutput> Merger::divide(const MergeInput& input, std::span<const std::string> lows) {
+Result<MergeOutput> Merger::divide(const MergeInput& input, std::span<const std::string> lows) try {
   Work& work = *work_;
   const PinnedInputs pinned({&input, 1});
   if (Status s = work.begin({&input, 1}, input.file->record.cut); !s.ok()) return s;
   const WorkMemory memory(work);
   work.choose_shape();
   return finish(work.merge_divide(lows));
+} catch (const std::bad_alloc&) {
+  return finish(out_of_memory());
 }
 
 Result<MergeOutput> Merger::finish(const Status& status) {

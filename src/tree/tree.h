@@ -202,14 +202,16 @@ class TreeState {
   // Where the frozen delta, shared with other parts of a split, holds no key of this container:
   // lets go of it, and true.
   static bool drop_empty(Cut& cut);
-  // Puts the merged result in place; `batch` is the manifest batch that will make it durable.
-  void install(Cut& cut, MergeOutput& output, uint64_t batch);
+  // Puts the merged result in place; `batch` is the manifest batch that will make it durable. What
+  // it names must come to be: where neither the system nor the reserve (os/memory_reserve.h) has
+  // memory for that the process ends, and the log has what was flushed.
+  void install(Cut& cut, MergeOutput& output, uint64_t batch) noexcept;
   // What is open in a container that is divided, and all that is written meanwhile to those that
   // are joined, is copied: these tell when that is little.
   static bool few_open(const Cut& cut);
   static bool few_written(std::span<const Cut> cuts);
   void install_joined(std::span<Cut> cuts, MergeOutput& output,
-                      uint64_t batch) NO_THREAD_SAFETY_ANALYSIS;
+                      uint64_t batch) noexcept NO_THREAD_SAFETY_ANALYSIS;
   // After a failed merge: the frozen delta stays; the next cut takes it along.
   void give_up(Cut& cut);
 

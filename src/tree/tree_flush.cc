@@ -279,7 +279,7 @@ void TreeState::settle(Container* target, const Cut& cut, uint64_t batch) {
   if (cut.frozen != nullptr) target->unpublished.add(batch, cut.frozen->first_lsn());
 }
 
-void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
+void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) noexcept {
   Container* container = cut.container;
   for (ExtentRef& extent : output.fresh) extent->dropped.store(false, std::memory_order_release);
   // A run that stays as it was is attached once more for its new file; pinned, so that it cannot be
@@ -407,7 +407,7 @@ void copy_settled(const Delta& from, Lsn cut, Delta* to) {
 }
 }  // namespace
 
-void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_t batch) {
+void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_t batch) noexcept {
   for (ExtentRef& extent : output.fresh) extent->dropped.store(false, std::memory_order_release);
   MergePiece& piece = output.pieces.front();
   const Container* last = cuts.back().container;

@@ -267,10 +267,14 @@ Status Log::State::refuse(const Status& why) {
   {
     MutexLock lock(failure_mutex);
     if (refusal.ok()) {
-      refusal = why.is(StatusCode::kClosed)
-                    ? why
-                    : Status(StatusCode::kReadOnly,
-                             "the database is read-only since an error: " + why.to_string());
+      try {
+        refusal = why.is(StatusCode::kClosed)
+                      ? why
+                      : Status(StatusCode::kReadOnly,
+                               "the database is read-only since an error: " + why.to_string());
+      } catch (const std::bad_alloc&) {
+        refusal = Status(StatusCode::kReadOnly);
+      }
     }
   }
   refuses.store(true);

@@ -26,6 +26,8 @@ namespace {
 std::atomic<int64_t> given{-1};
 // From as many bytes on nothing is given, whoever asks; 0: of any size.
 std::atomic<size_t> bytes_max{0};
+// Whether the new-handler is not asked: what was set aside is gone already.
+std::atomic<bool> helpless{false};
 
 bool refuses(size_t bytes) {
   const size_t max = bytes_max.load(std::memory_order_relaxed);
@@ -41,7 +43,7 @@ void* take(size_t bytes, size_t align) {
       if (void* const memory = std::aligned_alloc(align, rounded); memory != nullptr) return memory;
     }
     const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc();
+    if (handler == nullptr || helpless.load(std::memory_order_relaxed)) throw std::bad_alloc();
     handler();
   }
 }
@@ -320,6 +322,58 @@ TEST_F(Allocation, large_ones_are_refused) {
     EXPECT_TRUE(db_->get(tree_, "a", value).is_not_found());
   }
   expect_all_there();
+}
+
+// Not even the reserve is there when one is refused to a flush: it fails, and goes on later, or
+// ends the process where it cannot stop; what was written is there in each case.
+TEST_F(Allocation, a_flush_without_the_reserve_loses_nothing) {
+  ASSERT_OK(db_->close());
+  db_.reset();
+  uint64_t refused = 0;
+  bool all_given = false;
+  for (int64_t nth = 0; !all_given; nth += 1 + nth / 12) {
+    SCOPED_TRACE(nth);
+    const pid_t child = start_child([&]() noexcept {
+      alarm(240);  // it hangs
+      open();
+      for (uint64_t i = 0; i < kBefore; ++i) {
+        if (!db_->put(tree_, counter_key_of(i), value_of(i, kValueBytes)).ok()) _exit(2);
+      }
+      helpless = true;
+      given = nth;
+      const Status flushed = db_->flush();
+      const bool none = given.exchange(-1) >= 0;
+      helpless = false;
+      for (uint64_t i = 0; i < kBefore; ++i) {
+        Value value;
+        if (!db_->get(tree_, counter_key_of(i), value).ok()) _exit(3);
+        if (value.view() != value_of(i, kValueBytes)) _exit(4);
+      }
+      if (none) _exit(flushed.ok() ? 0 : 5);
+      // Of the background's allocations the call knows nothing.
+      if (!flushed.ok() && !flushed.is(StatusCode::kOutOfMemory) &&
+          !flushed.is(StatusCode::kReadOnly)) {
+        std::fprintf(stderr, "in the child: %s\n", flushed.to_string().c_str());
+        _exit(6);
+      }
+      const Status again = db_->flush();
+      if (!again.ok() && !again.is(StatusCode::kReadOnly)) _exit(7);
+      _exit(1);
+    });
+    ASSERT_GT(child, 0);
+    int result = 0;
+    ASSERT_EQ(waitpid(child, &result, 0), child);
+    const bool ended = WIFEXITED(result) && WEXITSTATUS(result) <= 1;
+    EXPECT_TRUE(ended || (WIFSIGNALED(result) && WTERMSIG(result) == SIGABRT)) << result;
+    all_given = WIFEXITED(result) && WEXITSTATUS(result) == 0;
+    refused += all_given ? 0 : 1;
+    open();
+    expect_all_there();
+    ASSERT_OK(db_->close());
+    db_.reset();
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(refused, 10u);
 }
 
 // The process may not have more than it has, and has used all of that: as long as that lasts each
