@@ -88,16 +88,17 @@ void Db::Impl::log(LogLevel level, std::string_view message) const {
 }
 
 Status Db::Impl::usable() const {
-  if (inherited()) {
-    return Status(StatusCode::kForked, "this database was opened by the parent process");
+  // A child, or short of memory.
+  if (os::process_word.load(std::memory_order_relaxed) != fork_generation_) [[unlikely]] {
+    if (inherited()) {
+      return Status(StatusCode::kForked, "this database was opened by the parent process");
+    }
+    if (!closed_.load(std::memory_order_acquire) && os::memory_short()) return out_of_memory();
   }
   if (closed_.load(std::memory_order_acquire))
     return Status(StatusCode::kClosed, "the database is closed");
   if (view_ != nullptr && view_->revoked()) [[unlikely]] {
     return db::View::too_old();
-  }
-  if (os::memory_short()) [[unlikely]] {
-    return out_of_memory();
   }
   return {};
 }

@@ -8,13 +8,21 @@
 //
 // Threads: any.
 
+#include <atomic>
 #include <cstdint>
 
 namespace hawthorn::os {
 
+// What each call asks of the process, in one word, so that it asks once: the generation, which is
+// even, and in the lowest bit whether memory was short (memory_reserve.h).
+extern std::atomic<uint64_t> process_word;
+inline constexpr uint64_t kMemoryShortBit = 1;
+
 // Changes in a child of fork; two equal answers mean that no fork lies between them. Cheap enough
 // for every call.
-uint64_t fork_generation();
+inline uint64_t fork_generation() {
+  return process_word.load(std::memory_order_relaxed) & ~kMemoryShortBit;
+}
 
 // Calls it in each child of fork from now on, before fork returns there. Once for each handler,
 // when the library is loaded. It may neither lock nor allocate.

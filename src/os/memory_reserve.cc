@@ -1,5 +1,6 @@
 #include "os/memory_reserve.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <new>
@@ -9,9 +10,15 @@
 
 namespace hawthorn::os {
 
-std::atomic<bool> memory_reserve_gone{false};
-
 namespace {
+
+void set_gone(bool gone) {
+  if (gone) {
+    process_word.fetch_or(kMemoryShortBit, std::memory_order_relaxed);
+  } else {
+    process_word.fetch_and(~kMemoryShortBit, std::memory_order_relaxed);
+  }
+}
 
 Mutex the_mutex;  // of what follows, but for what is atomic
 uint64_t reserves = 0;
@@ -27,7 +34,7 @@ std::atomic<std::new_handler> handler_before{nullptr};
 
 // As the new-handler: returns where operator new may try again.
 void give_up() {
-  memory_reserve_gone.store(true, std::memory_order_relaxed);
+  set_gone(true);
   if (void* const memory = set_aside.exchange(nullptr); memory != nullptr) {
     std::free(memory);
     return;
@@ -41,13 +48,13 @@ void give_up() {
 
 bool set_memory_aside() noexcept {
   MutexLock lock(the_mutex);
-  if (!memory_reserve_gone.load(std::memory_order_relaxed)) return true;
+  if (!memory_reserve_gone()) return true;
   if (reserves > 0 && set_aside.load() == nullptr) {
     void* const memory = std::malloc(kMemoryReserveBytes);
     if (memory == nullptr) return false;
     set_aside.store(memory);
   }
-  memory_reserve_gone.store(false, std::memory_order_relaxed);
+  set_gone(false);
   return true;
 }
 
@@ -56,7 +63,7 @@ MemoryReserve::MemoryReserve() noexcept {
     MutexLock lock(the_mutex);
     if (++reserves > 1) return;
     if (std::get_new_handler() != give_up) handler_before.store(std::set_new_handler(give_up));
-    memory_reserve_gone.store(true, std::memory_order_relaxed);
+    set_gone(true);
   }
   set_memory_aside();
 }
@@ -66,7 +73,7 @@ MemoryReserve::~MemoryReserve() {
   if (--reserves > 0) return;
   if (std::get_new_handler() == give_up) std::set_new_handler(handler_before.exchange(nullptr));
   std::free(set_aside.exchange(nullptr));
-  memory_reserve_gone.store(false, std::memory_order_relaxed);
+  set_gone(false);
 }
 
 void await_memory() noexcept {

@@ -13,7 +13,9 @@
 //
 // Not here: the budget (os/arena.h), which is kept long before. Threads: any.
 
-#include <atomic>
+#include <cstddef>
+
+#include "os/fork.h"
 
 namespace hawthorn::os {
 
@@ -30,13 +32,14 @@ class MemoryReserve {
 // 1 MB: a call, and each thread of a database, takes a few KB beside what its keys and values take.
 inline constexpr size_t kMemoryReserveBytes = size_t{1} << 20;
 
-extern std::atomic<bool> memory_reserve_gone;
 [[gnu::cold]] bool set_memory_aside() noexcept;
 
-// Whether the reserve was given up, and cannot be set aside again now. One load in the common case.
-inline bool memory_short() noexcept {
-  return memory_reserve_gone.load(std::memory_order_relaxed) && !set_memory_aside();
+// Whether the reserve was given up, also where it can be set aside again by now. One load.
+inline bool memory_reserve_gone() noexcept {
+  return (process_word.load(std::memory_order_relaxed) & kMemoryShortBit) != 0;
 }
+// Whether it was given up, and cannot be set aside again now.
+inline bool memory_short() noexcept { return memory_reserve_gone() && !set_memory_aside(); }
 
 // Sleeps as long as memory is short, for threads of the background; at most a second, since one
 // that is to end must come to see it.

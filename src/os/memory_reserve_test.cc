@@ -27,10 +27,10 @@ TEST(MemoryReserveTest, IsGivenUpOnceAndSetAsideAgain) {
     EXPECT_FALSE(memory_short());
     for (int round = 0; round < 3; ++round) {
       fail();
-      EXPECT_TRUE(memory_reserve_gone.load());
+      EXPECT_TRUE(memory_reserve_gone());
       EXPECT_THROW(fail(), std::bad_alloc);
       EXPECT_FALSE(memory_short());  // there is memory
-      EXPECT_FALSE(memory_reserve_gone.load());
+      EXPECT_FALSE(memory_reserve_gone());
     }
     fail();
   }
