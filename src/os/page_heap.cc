@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -26,15 +27,42 @@ std::unique_ptr<PageHeap> PageHeap::create(size_t huge_count, size_t part_pages)
   // One tag for each page, of which only those at the ends of spans ever become resident.
   const size_t pages = huge_count * kPagesPerHuge;
   if (huge_count == 0 || pages >= kAllocated) return nullptr;
-  void* const tags = mmap(nullptr, pages * sizeof(Tag), PROT_READ | PROT_WRITE,
+  void* const tags = mmap(nullptr, mapped_bytes(huge_count), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (tags == MAP_FAILED) return nullptr;
-  return std::unique_ptr<PageHeap>(new PageHeap(huge_count, part_pages, static_cast<Tag*>(tags)));
+  char* const nodes = static_cast<char*>(tags) + pages * sizeof(Tag);
+  return std::unique_ptr<PageHeap>(
+      new PageHeap(huge_count, part_pages, static_cast<Tag*>(tags), nodes));
 }
 
-PageHeap::PageHeap(size_t huge_count, size_t part_pages, Tag* tags)
+size_t PageHeap::nodes_max(size_t huge_count) {
+  return 2 * (huge_count + 1) + huge_count * kPagesPerHuge / kShortMax + 1;
+}
+
+size_t PageHeap::mapped_bytes(size_t huge_count) {
+  return huge_count * kPagesPerHuge * sizeof(Tag) + nodes_max(huge_count) * Nodes::kNodeBytes;
+}
+
+void* PageHeap::Nodes::do_allocate(size_t bytes, size_t align) {
+  HAWTHORN_ASSERT(bytes <= kNodeBytes && align <= alignof(std::max_align_t));
+  static_cast<void>(bytes);
+  static_cast<void>(align);
+  if (free_ != nullptr) return std::exchange(free_, *static_cast<void**>(free_));
+  HAWTHORN_ASSERT(next_ < end_);
+  return std::exchange(next_, next_ + kNodeBytes);
+}
+
+void PageHeap::Nodes::do_deallocate(void* node, size_t, size_t) {
+  *static_cast<void**>(node) = std::exchange(free_, node);
+}
+
+PageHeap::PageHeap(size_t huge_count, size_t part_pages, Tag* tags, char* nodes)
     : part_pages_(part_pages),
       tags_(tags),
+      nodes_(nodes, nodes_max(huge_count)),
+      long_spans_(&nodes_),
+      wide_spans_(&nodes_),
+      fresh_runs_(&nodes_),
       touched_(huge_count),
       used_pages_(huge_count),
       used_parts_(part_pages == 1 ? 0 : huge_count * (kPagesPerHuge / part_pages)),
@@ -42,7 +70,13 @@ PageHeap::PageHeap(size_t huge_count, size_t part_pages, Tag* tags)
   fresh_runs_.emplace(0, huge_count);
 }
 
-PageHeap::~PageHeap() { munmap(tags_, touched_.size() * kPagesPerHuge * sizeof(Tag)); }
+// The lists go first.
+PageHeap::~PageHeap() {
+  long_spans_.clear();
+  wide_spans_.clear();
+  fresh_runs_.clear();
+  munmap(tags_, mapped_bytes(huge_count()));
+}
 
 std::optional<size_t> PageHeap::allocate_touched(size_t pages) {
   if (pages <= kShortMax) {

@@ -12,13 +12,17 @@
 // 3. The free pages of a huge page that was split are not resident: its user gives them back one by
 //    one. It becomes whole again by way of being wholly free and given back. Where the system's
 //    pages are larger, that goes for those parts, of `part_pages` each, of which all is free.
-// 4. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
+// 4. Giving back takes no memory that could be refused: what lists the spans has its nodes in
+// address
+//    space of its own, for as many as there can be.
+// 5. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <vector>
@@ -109,7 +113,28 @@ class PageHeap {
   static constexpr size_t kShortMax = 64;  // spans up to this length are kept in lists
   static constexpr int kCandidates = 8;    // of a list, when looking for a low address
 
-  PageHeap(size_t huge_count, size_t part_pages, Tag* tags);
+  // The nodes of the lists; resident as far as they are used.
+  class Nodes final : public std::pmr::memory_resource {
+   public:
+    static constexpr size_t kNodeBytes = 64;
+    Nodes(char* from, size_t count) : next_(from), end_(from + count * kNodeBytes) {}
+
+   private:
+    void* do_allocate(size_t bytes, size_t align) override;
+    void do_deallocate(void* node, size_t bytes, size_t align) override;
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+      return this == &other;
+    }
+
+    char* next_;
+    char* const end_;
+    void* free_ = nullptr;
+  };
+  // Nodes that the lists can have at once: all huge pages by turns, and all long spans.
+  static size_t nodes_max(size_t huge_count);
+  static size_t mapped_bytes(size_t huge_count);  // of tags and nodes
+
+  PageHeap(size_t huge_count, size_t part_pages, Tag* tags, char* nodes);
 
   void insert_span(size_t page, size_t pages);
   void remove_span(size_t page, size_t pages);
@@ -125,9 +150,10 @@ class PageHeap {
   Tag* const tags_;
   std::array<uint32_t, kShortMax + 1> short_lists_{};  // by length, page + 1
   uint64_t short_lengths_ = 0;                         // bit length-1: the list is not empty
-  std::set<uint64_t> long_spans_;                      // length << 32 | page
-  std::map<size_t, size_t> wide_spans_;                // of at least a huge page: page -> length
-  std::map<size_t, size_t> fresh_runs_;                // first huge page -> count
+  Nodes nodes_;
+  std::pmr::set<uint64_t> long_spans_;        // length << 32 | page
+  std::pmr::map<size_t, size_t> wide_spans_;  // of at least a huge page: page -> length
+  std::pmr::map<size_t, size_t> fresh_runs_;  // first huge page -> count
   std::vector<uint8_t> touched_;
   std::vector<uint16_t> used_pages_;  // by huge page
   std::vector<uint16_t> used_parts_;  // pages of each part; empty where a part is one page
