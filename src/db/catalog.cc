@@ -654,8 +654,7 @@ void Catalog::take_memory(tree::TreeState* tree) {
     const tree::Descriptor* d = container->descriptor.load(std::memory_order_relaxed);
     drop_large_values(store_, d->active);
     drop_large_values(store_, d->frozen);
-    container->install(
-        new tree::Descriptor{new tree::Delta(store_->arena, container->skip), nullptr, empty});
+    container->install(new tree::Descriptor{tree::Delta::none(), nullptr, empty});
     container->open_entries.clear();
     container->intents = 0;
   }

@@ -24,6 +24,7 @@
 #include <memory>
 
 #include "hawthorn/status.h"
+#include "os/arena_pieces.h"
 
 namespace hawthorn::os {
 
@@ -40,6 +41,9 @@ class Arena {
   // beyond_budget: for the few allocations that must not fail and that give memory back soon.
   char* allocate(Quota quota, size_t size, bool beyond_budget = false);
   void release(Quota quota, char* span, size_t size);  // the size given to allocate
+
+  // Less than a page, in pages that it shares with others.
+  ArenaPieces& pieces() { return pieces_; }
 
   // The budget and a thirty-second part of it.
   size_t tolerated_bytes() const { return budget() + budget() / 32; }
@@ -80,6 +84,7 @@ class Arena {
   explicit Arena(size_t budget_bytes);
   struct Heap;
   std::unique_ptr<Heap> heap_;
+  ArenaPieces pieces_{this};
   std::array<std::atomic<size_t>, kQuotaCount> used_{};
   std::atomic<size_t> used_total_{0};
   std::atomic<size_t> budget_{0};

@@ -1,6 +1,7 @@
 #include "tree/delta.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <new>
@@ -33,6 +34,7 @@ constexpr size_t kChunkBytesMax = 64 << 10;
 constexpr size_t kReuseTries = 4;
 constexpr size_t kLineBytes = 64;
 constexpr size_t kWriteAheadBytes = 256;
+constexpr std::array<size_t, 3> kPieces = os::ArenaPieces::kSizes;
 constexpr uint64_t kMoveSlots = 16;  // that an insert moves to a table that has grown
 }  // namespace
 
@@ -44,6 +46,12 @@ Delta::Delta(os::Arena* arena, uint32_t skip, uint32_t expected_entries)
       skip_(skip),
       expected_entries_(expected_entries) {}
 
+Delta* Delta::none() {
+  static auto* const shared = new Delta(nullptr, 0);
+  shared->ref();
+  return shared;
+}
+
 Delta::~Delta() {
   delete dead_.load(std::memory_order_relaxed);
   release(pool_);
@@ -54,7 +62,13 @@ Delta::~Delta() {
 void Delta::release(Pool& pool) {
   for (Chunk* chunk = pool.chunks; chunk != nullptr;) {
     Chunk* next = chunk->next;
-    arena_->release(os::Quota::kDelta, reinterpret_cast<char*>(chunk), chunk->size);
+    const auto kind = std::find(kPieces.begin(), kPieces.end(), chunk->size);
+    if (kind != kPieces.end()) {
+      arena_->pieces().release(static_cast<size_t>(kind - kPieces.begin()),
+                               reinterpret_cast<char*>(chunk));
+    } else {
+      arena_->release(os::Quota::kDelta, reinterpret_cast<char*>(chunk), chunk->size);
+    }
     chunk = next;
   }
   pool = Pool();
@@ -71,8 +85,18 @@ char* Delta::allocate(Pool& pool, size_t size, bool must) {
 char* Delta::allocate_slow(Pool& pool, size_t size, bool must) {
   const size_t grown =
       std::clamp(pool.bytes / kChunkPart / kPageBytes * kPageBytes, kPageBytes, kChunkBytesMax);
-  const size_t want = std::max(grown, align_up(size + sizeof(Chunk), kPageBytes));
-  char* memory = arena_->allocate(os::Quota::kDelta, want, must);
+  size_t want = std::max(grown, align_up(size + sizeof(Chunk), kPageBytes));
+  // The first ones of a delta that may stay small: each piece is larger than all before it.
+  const auto piece = std::find_if(kPieces.begin(), kPieces.end(), [&](size_t bytes) {
+    return bytes > pool.bytes && bytes >= size + sizeof(Chunk);
+  });
+  char* memory = nullptr;
+  if (expected_entries_ <= kFewEntries && piece != kPieces.end()) {
+    want = *piece;
+    memory = arena_->pieces().allocate(static_cast<size_t>(piece - kPieces.begin()), must);
+  } else {
+    memory = arena_->allocate(os::Quota::kDelta, want, must);
+  }
   if (memory == nullptr) return nullptr;
   Chunk* chunk = new (memory) Chunk{pool.chunks, want};
   pool.chunks = chunk;
@@ -528,6 +552,7 @@ void Delta::link(DeltaEntry* entry, Version* version) {
 }
 
 void Delta::add_dead(DeadStretch stretch) {
+  if (is_none()) return;
   DeadStretches* dead = dead_.load(std::memory_order_relaxed);
   if (dead == nullptr) {
     dead = new DeadStretches;

@@ -11,6 +11,9 @@
 // under them. All memory comes from the delta's own chunks of the arena and is given back as a
 // whole when the delta is destroyed, so readers never touch freed memory.
 //
+// A database may have very many trees with little in each: so a delta begins with a small piece of
+// memory, and where nothing is expected one serves all, which is never written (none()).
+//
 // Not here: transactions, timestamps, flushing. Used by tree/container and tree/merge.
 // Threads: writers hold the container latch; readers hold an epoch guard, or a pin on the delta.
 //
@@ -19,6 +22,7 @@
 // 3. Memory of a version unlinked by prune is used again only when no reader can hold it: its epoch
 // has passed and the
 //    delta carries no pins.
+// 4. Where none() is the active delta of a container, nothing is frozen in it.
 
 #include <algorithm>
 #include <atomic>
@@ -51,6 +55,12 @@ class alignas(64) Delta : public os::InHugePages {
   ~Delta();
   Delta(const Delta&) = delete;
   Delta& operator=(const Delta&) = delete;
+
+  // The one without entries, for containers that are not being written; a reference to it.
+  static Delta* none();
+  bool is_none() const { return arena_ == nullptr; }
+  // Whether none() may stand in its place until the next write: there is no use for its table.
+  bool is_small() const { return expected_entries_ <= kFewEntries && bytes() == 0; }
 
   // ---- One writer, under the container latch.
 
@@ -161,7 +171,8 @@ class alignas(64) Delta : public os::InHugePages {
 
   static constexpr uint32_t kLeafEntries = 24;
   static constexpr uint32_t kInnerChildren = 32;
-  static constexpr uint64_t kTableSlotsMin = 32;
+  static constexpr uint32_t kFewEntries = 32;  // of a delta that begins with a small piece
+  static constexpr uint64_t kTableSlotsMin = 4;
   static constexpr uint64_t kTableSlotsFirst = 16 << 10;  // whatever is expected
   static constexpr uint32_t kLevelsMax = 12;
   static constexpr uint32_t kReuseBatch = 64;

@@ -15,13 +15,15 @@ void Directory::Keys::build() {
     skip = static_cast<uint32_t>(common_prefix(lows[1], lows.back()));
     prefix = lows[1].substr(0, skip);
   }
+  if (lows.size() == 1)
+    std::vector<std::string_view>().swap(lows);  // nothing to search, as in most of very many trees
   heads.resize(lows.size());
   for (size_t i = 0; i < lows.size(); ++i) heads[i] = i == 0 ? 0 : key_head(lows[i], skip);
 }
 
 size_t Directory::Keys::find(std::string_view key) const {
   const size_t count = heads.size();
-  if (count == 1) return 0;
+  if (count == 0) return 0;
   if (skip > 0 && key.substr(0, skip) != prefix) return key < prefix ? 0 : count - 1;
   const uint64_t head = key_head(key, skip);
   const uint64_t* base = heads.data();
@@ -62,7 +64,7 @@ void Directory::count_leaf(Leaf* leaf) {
 Directory::Root* Directory::make_root(std::vector<Leaf*> leaves) {
   auto* root = new Root;
   root->leaves = std::move(leaves);
-  for (const Leaf* leaf : root->leaves) root->keys.lows.push_back(leaf->keys.lows.front());
+  for (const Leaf* leaf : root->leaves) root->keys.lows.push_back(leaf->containers.front()->low);
   root->keys.build();
   return root;
 }

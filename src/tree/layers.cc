@@ -198,7 +198,7 @@ bool Layers::relays(Lsn cts, Lsn floor) const {
 void Layers::forget_relays(Lsn below) {
   if (!any_relay_.load(std::memory_order_acquire)) return;
   os::MutexLock lock(mutex_);
-  while (!relays_.empty() && relays_.front().cts <= below) relays_.pop_front();
+  std::erase_if(relays_, [below](const Relay& relay) { return relay.cts <= below; });
   any_relay_.store(!relays_.empty(), std::memory_order_release);
 }
 

@@ -26,7 +26,8 @@
 
 namespace hawthorn::tree {
 
-struct alignas(64) NodeSums {
+// Not on a line of its own: each tree has one, and few writes touch it.
+struct NodeSums {
   std::atomic<uint64_t> live{0};    // keys, for readers at or above `from`
   std::atomic<uint64_t> stored{0};  // entries of runs: old versions and tombstones, too
   std::atomic<uint64_t> blocks{0};  // on disk

@@ -19,6 +19,7 @@ constexpr uint32_t kFoldOperandsMin = 8;
 constexpr size_t kOpenEntriesMin = 128;
 constexpr size_t kOpenEntriesKept = 64;
 constexpr size_t kReplayGroup = 32;
+constexpr uint32_t kSmallRunBlocks = 16;  // of a container that takes no delta as long as it rests
 
 bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t other_seq) {
   return stamp < other_stamp || (stamp == other_stamp && seq < other_seq);
@@ -50,8 +51,7 @@ Container* TreeState::empty_container(Store* store, const format::ContainerRecor
   auto* file = new RunFile;
   file->record = record;
   store->residency->adopt(file, nullptr);
-  return new Container(record.tree, "", "", false,
-                       new Descriptor{new Delta(store->arena, 0), nullptr, file});
+  return new Container(record.tree, "", "", false, new Descriptor{Delta::none(), nullptr, file});
 }
 
 Container* TreeState::make_container(Store* store, const format::ContainerRecord& record,
@@ -59,6 +59,13 @@ Container* TreeState::make_container(Store* store, const format::ContainerRecord
   const auto skip = has_high ? static_cast<uint32_t>(common_prefix(record.low, high)) : 0;
   return new Container(record.tree, record.low, std::move(high), has_high,
                        new Descriptor{new Delta(store->arena, skip), nullptr, file});
+}
+
+Container* TreeState::resting_container(Store* store, const format::ContainerRecord& record,
+                                        std::string high, bool has_high, RunFile* file) {
+  Container* made = make_container(store, record, std::move(high), has_high, file);
+  give_back_delta(made);
+  return made;
 }
 
 // ---- Writing
@@ -71,6 +78,27 @@ Container* TreeState::lock_container(std::string_view key) {
     if (!container->dead) return container;
     container->latch.unlock();
   }
+}
+
+Delta* TreeState::own_delta(Container* container, Delta* active) const {
+  if (!active->is_none()) [[likely]]
+    return active;
+  const Descriptor* present = container->descriptor.load(std::memory_order_relaxed);
+  auto* own = new Delta(store_->arena, container->skip);
+  present->run->ref();
+  container->install(new Descriptor{own, nullptr, present->run});
+  return own;
+}
+
+void TreeState::give_back_delta(Container* container) {
+  const Descriptor* present = container->descriptor.load(std::memory_order_relaxed);
+  if (present->active->is_none() || !present->active->is_small() || present->frozen != nullptr ||
+      present->run->record.run.blocks > kSmallRunBlocks ||
+      container->flushing.load(std::memory_order_relaxed)) {
+    return;
+  }
+  present->run->ref();
+  container->install(new Descriptor{Delta::none(), nullptr, present->run});
 }
 
 namespace {
@@ -215,6 +243,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
       }
       if (needed == nullptr) {
         note_active();
+        delta = own_delta(container, delta);
         container->note_write();
         DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
         Version* version = entry == nullptr
@@ -338,9 +367,9 @@ Status TreeState::replay_one(const Replayed& operation) {
   const bool covered = operation.cts <= descriptor->run->record.cut ||
                        (descriptor->frozen != nullptr && operation.cts <= container->frozen_cut);
   if (!covered || operation.fresh) {
-    Delta* delta = descriptor->active;
-    delta->must_fit = operation.beyond_budget;
     note_active();
+    Delta* delta = own_delta(container, descriptor->active);
+    delta->must_fit = operation.beyond_budget;
     container->note_write();
     DeltaEntry* entry = delta->find_or_add(operation.key, key_head(operation.key, container->skip));
     Version* version =

@@ -111,6 +111,9 @@ class TreeState {
   static Container* empty_container(Store* store, const format::ContainerRecord& record);
   static Container* make_container(Store* store, const format::ContainerRecord& record,
                                    std::string high, bool has_high, RunFile* file);
+  // As open finds it: nothing is written to most of them for long.
+  static Container* resting_container(Store* store, const format::ContainerRecord& record,
+                                      std::string high, bool has_high, RunFile* file);
 
   // ---- Writing (the latch passes between functions with its container, beyond clang's analysis)
 
@@ -234,7 +237,8 @@ class TreeState {
   Status attach_replayed(const Attachment& attachment, Lsn first_lsn, uint64_t batch);
 
   // The smallest lsn that some container still needs; `durable_batch`: batches up to it are
-  // durable. *rests: nothing is to be done in the tree (active_trees.h); *use: what it has on disk.
+  // durable. *rests: nothing is to be done in the tree (active_trees.h); *use: what it has on disk,
+  // of a tree that seems to rest: its empty deltas are given back.
   Lsn log_needed(uint64_t durable_batch, bool* rests = nullptr, SpaceUse* use = nullptr);
   // Whether all that was committed up to cts is in runs, which batches up to durable_batch name.
   bool flushed_to(Lsn cts, uint64_t durable_batch);
@@ -264,6 +268,10 @@ class TreeState {
   Status replay_one(const Replayed& operation) NO_THREAD_SAFETY_ANALYSIS;
   // Finds the container for writing and locks its latch.
   Container* lock_container(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
+  // Under the latch, before a write: the active delta, or one in the place of Delta::none().
+  Delta* own_delta(Container* container, Delta* active) const;
+  // Under the latch, of a tree that rests: the other way round.
+  static void give_back_delta(Container* container);
   static Container* lock_undo(const Undo& undo) NO_THREAD_SAFETY_ANALYSIS;
   static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
   Lsn visible_now(Lsn* logged) const;

@@ -455,8 +455,8 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
   note_active();
   for (Container* container : old_ones) {
     container->dead = true;
-    container->descriptor.load(std::memory_order_relaxed)
-        ->active->replaced.store(true, std::memory_order_release);
+    Delta* const active = container->descriptor.load(std::memory_order_relaxed)->active;
+    if (!active->is_none()) active->replaced.store(true, std::memory_order_release);
   }
   structure_.fetch_add(1, std::memory_order_release);
   Container* const new_one[] = {joined};
@@ -483,7 +483,9 @@ Lsn TreeState::log_needed(uint64_t durable_batch, bool* rests, SpaceUse* use) {
       if (delta != nullptr && delta->versions() > 0) needed = std::min(needed, delta->first_lsn());
       busy = busy || (delta != nullptr && !delta->empty());
     }
-    if (use != nullptr) use->add(descriptor->run->space_use());
+    if (use == nullptr) continue;
+    use->add(descriptor->run->space_use());
+    give_back_delta(container);
   }
   if (rests != nullptr) *rests = !busy && needed == format::kLsnMax;
   return needed;

@@ -108,6 +108,24 @@ TEST_F(TreeTest, RestsWhenNothingIsLeftToBeDone) {
   EXPECT_TRUE(active.list_all().empty());
 }
 
+// A tree that rests takes no memory for a delta until it is written again.
+TEST_F(TreeTest, GivesItsDeltaBackWhileItRests) {
+  EXPECT_TRUE(descriptor()->active->is_none());
+  put(store, *tree, "a", "1");
+  EXPECT_FALSE(descriptor()->active->is_none());
+  must(flusher.flush(*tree, "").status);
+  EXPECT_FALSE(descriptor()->active->is_none());
+  tree->store()->active.rest(tree.get(), flusher.batch());
+  EXPECT_TRUE(descriptor()->active->is_none());
+  EXPECT_EQ(get_now(*tree, "a"), "1");
+  put(store, *tree, "a", "2");
+  put(store, *tree, "b", "3");
+  EXPECT_EQ(get_now(*tree, "a"), "2");
+  must(flusher.flush(*tree, "").status);
+  EXPECT_EQ(get_now(*tree, "b"), "3");
+  EXPECT_TRUE(Delta::none()->empty());
+}
+
 // What was written while a container was divided is frozen in its parts, and is none of what the
 // flush has brought into runs.
 TEST_F(TreeTest, WhatIsFrozenBehindASplitIsNewerThanWhatWasFlushed) {
