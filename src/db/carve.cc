@@ -98,7 +98,7 @@ Result<size_t> Scheduler::carve_one(tree::TreeState* tree, std::span<const std::
   const uint64_t batch = publisher_->add(edit_of(*divided));
   HAWTHORN_TEST_POINT("scheduler.before_install_carved");
   tree->install(*cut, *divided, batch);
-  held->installed();
+  held->settled();
   stats_.splits.fetch_add(1, std::memory_order_relaxed);
   parts_due_.store(true, std::memory_order_release);
   return covered;

@@ -154,7 +154,7 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
   events.merged(*divided);
   const uint64_t batch = publisher_->add(edit_of(*divided));
   tree->install(*cut, *divided, batch);
-  held->installed();
+  held->settled();
   stats_.splits.fetch_add(1, std::memory_order_relaxed);
   parts_due_.store(true, std::memory_order_release);
   return true;
@@ -233,7 +233,7 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
   const uint64_t batch = publisher_->add(std::move(edit));
   HAWTHORN_TEST_POINT("scheduler.before_install_joined");
   tree->install_joined(cuts, *joined, batch);
-  held.installed();
+  held.settled();
   stats_.joins.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -288,7 +288,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   const bool alone = policy.rewrites() || policy.erase;  // there is work without a delta
   if (dropped || (cut->frozen == nullptr && !alone)) return {};
   if (!alone && tree::TreeState::drop_empty(*cut)) {
-    held.installed();
+    held.settled();
     *flushed = true;
     return {};
   }
@@ -347,7 +347,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   const uint64_t batch = publisher_->add(edit_of(*merged));
   HAWTHORN_TEST_POINT("scheduler.before_install");
   tree->install(*cut, *merged, batch);
-  held.installed();
+  held.settled();
   still.reset();
   flushed_bytes_.fetch_add(delta_bytes, std::memory_order_relaxed);
   hold_moved(moved.keep());

@@ -1,6 +1,6 @@
 #pragma once
 // What was cut to be flushed, divided or joined: given up on each way out, by an exception too, on
-// which it was not installed. Used by the scheduler.
+// which it was not settled. Used by the scheduler.
 
 #include <span>
 
@@ -18,7 +18,8 @@ class HeldCuts {
   HeldCuts(const HeldCuts&) = delete;
   HeldCuts& operator=(const HeldCuts&) = delete;
 
-  void installed() { cuts_ = {}; }
+  // They were installed, or dropped as empty: nothing is left to give up.
+  void settled() { cuts_ = {}; }
 
  private:
   tree::TreeState* const tree_;

@@ -33,6 +33,16 @@ void piece_written(void* context, const Status&) {
   writes->extent->residency->give_back_stored(writes->extent.get());
   writes->extent->writing.store(false, std::memory_order_release);
 }
+
+template <typename F>
+void each_part(Edit& from, Edit& to, const F& do_with) {
+  do_with(from.trees_created, to.trees_created);
+  do_with(from.set, to.set);
+  do_with(from.deleted, to.deleted);
+  do_with(from.fresh, to.fresh);
+  do_with(from.dropped, to.dropped);
+}
+
 }  // namespace
 
 Publisher::Publisher(const os::Machine& machine, tree::Store* store,
@@ -169,11 +179,7 @@ uint64_t Publisher::add_whole(Edit edit) {
       const size_t needed = to.size() + from.size();
       if (needed > to.capacity()) to.reserve(std::max(needed, 2 * to.capacity()));
     };
-    make_room(edit.trees_created, batch.edit.trees_created);
-    make_room(edit.set, batch.edit.set);
-    make_room(edit.deleted, batch.edit.deleted);
-    make_room(edit.fresh, batch.edit.fresh);
-    make_room(edit.dropped, batch.edit.dropped);
+    each_part(edit, batch.edit, make_room);
     for (std::unique_ptr<ExtentWrites>& writes : all_writes) static_cast<void>(writes.release());
     for (const format::ContainerRecord& record : edit.set)
       batch.max_cut = std::max(batch.max_cut, record.cut);
@@ -182,11 +188,7 @@ uint64_t Publisher::add_whole(Edit edit) {
                 std::make_move_iterator(from.end()));
     };
     // A container flushed twice in one batch: its last record counts; both stand in order.
-    move_all(edit.trees_created, batch.edit.trees_created);
-    move_all(edit.set, batch.edit.set);
-    move_all(edit.deleted, batch.edit.deleted);
-    move_all(edit.fresh, batch.edit.fresh);
-    move_all(edit.dropped, batch.edit.dropped);
+    each_part(edit, batch.edit, move_all);
     batch.bytes += bytes;
     full = batch.bytes >= kPublishBatchBytes;
     // Held until the requests are counted: the batch is published only when its group is idle.
