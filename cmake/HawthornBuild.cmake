@@ -124,6 +124,9 @@ if(HAWTHORN_URING_FOUND)
 endif()
 # So that the linker leaves out of the library what nothing calls.
 target_compile_options(hawthorn_flags INTERFACE $<$<CONFIG:Release>:-ffunction-sections>)
+# A program may load the library late, and the C library ends one that has no memory for what
+# thread-local objects take then. Set aside when it is loaded, they take none.
+target_compile_options(hawthorn_flags INTERFACE -ftls-model=initial-exec)
 if(HAWTHORN_TEST_POINTS)
   target_compile_definitions(hawthorn_flags INTERFACE HAWTHORN_TEST_POINTS=1)
 endif()

@@ -13,6 +13,7 @@
 #include "db/several_values.h"
 #include "db/stored_key.h"
 #include "db/subtrees.h"
+#include "db/thread_txns.h"
 #include "db/transaction_impl.h"
 #include "os/epoch.h"
 #include "os/file.h"
@@ -233,10 +234,6 @@ Result<KeyExplanation> Db::explain_stored(const Tree& tree, std::string_view sto
 
 // ---- Writes
 
-namespace {
-constexpr size_t kOperationKept = size_t{16} << 10;  // by each thread, for its next write
-}  // namespace
-
 Status Db::put(const Tree& tree, std::string_view key, std::string_view value,
                Durability durability) try {
   if (db::writes_look(tree)) [[unlikely]] {
@@ -271,19 +268,14 @@ Status Db::Impl::put(const Tree& tree, std::string_view key, std::string_view va
   if (large && stored.note().empty()) {
     return write_large(state->id(), stored.key(), stored.value(), durability);
   }
-  thread_local std::string operation;
-  operation.clear();
+  db::OperationText operation;
   uint32_t count = 1;
   if (!stored.note().empty()) {
-    format::append_operation(operation,
-                             {format::OperationType::kPut, state->id(), stored.note(), {}});
+    operation.append({format::OperationType::kPut, state->id(), stored.note(), {}});
     ++count;
   }
-  format::append_operation(
-      operation, {format::OperationType::kPut, state->id(), stored.key(), stored.value()});
-  status = write_operations(operation, count, large, durability);
-  if (operation.capacity() > kOperationKept) std::string().swap(operation);
-  return status;
+  operation.append({format::OperationType::kPut, state->id(), stored.key(), stored.value()});
+  return write_operations(operation.view(), count, large, durability);
 }
 
 Status Db::del(const Tree& tree, std::string_view key, Durability durability) try {
@@ -300,13 +292,9 @@ Status Db::del(const Tree& tree, std::string_view key, Durability durability) tr
   }
   const db::StoredKey stored(*state, key);
   if (!stored.ok()) return stored.status();
-  thread_local std::string operation;
-  operation.clear();
-  format::append_operation(operation,
-                           {format::OperationType::kDelete, state->id(), stored.view(), {}});
-  status = impl_->write_operations(operation, 1, false, durability);
-  if (operation.capacity() > kOperationKept) std::string().swap(operation);
-  return status;
+  db::OperationText operation;
+  operation.append({format::OperationType::kDelete, state->id(), stored.view(), {}});
+  return impl_->write_operations(operation.view(), 1, false, durability);
 } catch (const std::bad_alloc&) {
   return out_of_memory();
 }
@@ -325,10 +313,10 @@ Status Db::delete_range(const Tree& tree, std::string_view low,
   const db::StoredRange range(*state, low, high);
   if (!range.ok()) return range.status();
   if (range.high().has_value() && *range.high() <= range.low()) return impl_->writable();
-  std::string operation;
-  format::append_operation(operation, {format::OperationType::kDeleteRange, state->id(),
-                                       range.low(), format::encode_range_end(range.high())});
-  return impl_->write_operations(operation, 1, false, durability);
+  db::OperationText operation;
+  operation.append({format::OperationType::kDeleteRange, state->id(), range.low(),
+                    format::encode_range_end(range.high())});
+  return impl_->write_operations(operation.view(), 1, false, durability);
 } catch (const std::bad_alloc&) {
   return out_of_memory();
 }

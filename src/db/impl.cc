@@ -4,6 +4,7 @@
 #include "base/out_of_memory.h"
 #include "db/large_values.h"
 #include "db/scrub.h"
+#include "db/thread_txns.h"
 #include "os/epoch.h"
 #include "os/fork.h"
 
@@ -195,17 +196,13 @@ Status Db::Impl::write_large_values(std::string_view operations, txn::Txn& txn,
 
 // Each thread keeps a transaction for its single writes.
 txn::Txn& Db::Impl::thread_txn() {
-  struct Keeper {
-    uint64_t instance = 0;
-    std::unique_ptr<txn::Txn> txn;
-  };
-  thread_local Keeper keeper;
-  if (keeper.instance != instance_) {
-    keeper.txn = std::make_unique<txn::Txn>(services_);
-    keeper.instance = instance_;
-    keeper.txn->drop_large = [this](auto extents) { db::drop_extents(&store_, extents); };
+  db::ThreadTxns::Kept& single = db::ThreadTxns::mine().single;
+  if (single.instance != instance_) {
+    single.txn = std::make_unique<txn::Txn>(services_);
+    single.instance = instance_;
+    single.txn->drop_large = [this](auto extents) { db::drop_extents(&store_, extents); };
   }
-  return *keeper.txn;
+  return *single.txn;
 }
 
 txn::Begin Db::Impl::blind() const {

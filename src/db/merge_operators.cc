@@ -7,6 +7,7 @@
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/stored_key.h"
+#include "db/thread_txns.h"
 #include "format/operation.h"
 #include "hawthorn/merge_operator.h"
 
@@ -15,7 +16,6 @@ namespace hawthorn {
 namespace {
 constexpr size_t kNameBytesMax = format::kMergeOperatorBytesMax;
 constexpr size_t kSeparatorBytesMax = 200;
-constexpr size_t kMergeOperationKept = size_t{16} << 10;  // by each thread, for its next write
 
 class Uint64Add : public MergeOperator {
  public:
@@ -203,13 +203,9 @@ Status Db::merge(const Tree& tree, std::string_view key, std::string_view operan
   if (!status.ok()) return status;
   const db::StoredKey stored(*state, key);
   if (!stored.ok()) return stored.status();
-  thread_local std::string operation;
-  operation.clear();
-  format::append_operation(operation,
-                           {format::OperationType::kMerge, state->id(), stored.view(), operand});
-  status = impl_->write_operations(operation, 1, false, durability);
-  if (operation.capacity() > kMergeOperationKept) std::string().swap(operation);
-  return status;
+  db::OperationText operation;
+  operation.append({format::OperationType::kMerge, state->id(), stored.view(), operand});
+  return impl_->write_operations(operation.view(), 1, false, durability);
 } catch (const std::bad_alloc&) {
   return out_of_memory();
 }

@@ -3,6 +3,7 @@
 #include "base/out_of_memory.h"
 #include "db/change_alone.h"
 #include "db/stored_key.h"
+#include "db/thread_txns.h"
 #include "db/transaction_impl.h"
 #include "tree/cursor.h"
 #include "tree/value_access.h"
@@ -120,10 +121,9 @@ Status Db::del_value(const Tree& tree, std::string_view key, std::string_view va
   if (!db::several_values(*state)) return db::not_without_several_values();
   const db::StoredPair stored(*state, key, value);
   if (!stored.ok()) return stored.status();
-  std::string operation;
-  format::append_operation(operation,
-                           {format::OperationType::kDelete, state->id(), stored.key(), {}});
-  return impl_->write_operations(operation, 1, false, durability);
+  db::OperationText operation;
+  operation.append({format::OperationType::kDelete, state->id(), stored.key(), {}});
+  return impl_->write_operations(operation.view(), 1, false, durability);
 } catch (const std::bad_alloc&) {
   return out_of_memory();
 }

@@ -16,16 +16,10 @@
 #include "db/large_values.h"
 #include "db/pinned_values.h"
 #include "db/reserved_put.h"
+#include "db/thread_txns.h"
 #include "format/prepare_record.h"
 
 namespace hawthorn {
-
-// The transaction that this thread used last, with its buffers.
-struct SpareTxn {
-  uint64_t instance = 0;
-  std::unique_ptr<txn::Txn> txn;
-};
-inline thread_local SpareTxn spare_txn;
 
 // Of trees with options, empty where the tree stores what it is given. Errors: kInvalidArgument;
 // kNotSupported for what does not go together.
@@ -42,13 +36,7 @@ inline Status no_transaction() {
 class Transaction::Impl {
  public:
   explicit Impl(Db::Impl* db)
-      : db_(db),
-        held_(spare_txn.instance == db->instance_ && spare_txn.txn != nullptr
-                  ? std::move(spare_txn.txn)
-                  : db->new_txn()),
-        txn_(held_.get()),
-        nested_(false),
-        extras_(&own_extras_) {
+      : db_(db), held_(take_txn(db)), txn_(held_.get()), nested_(false), extras_(&own_extras_) {
     db_->hold();
   }
   Impl(Impl* parent, uint64_t mark)
@@ -411,6 +399,11 @@ class Transaction::Impl {
     }
     return wrong == nullptr ? Status() : Status(StatusCode::kInvalidArgument, wrong);
   }
+  static std::unique_ptr<txn::Txn> take_txn(Db::Impl* db) {
+    db::ThreadTxns::Kept& spare = db::ThreadTxns::mine().spare;
+    return spare.instance == db->instance_ && spare.txn != nullptr ? std::move(spare.txn)
+                                                                   : db->new_txn();
+  }
   // Those that are nested in this one end with it.
   void end_child() {
     if (child_ == nullptr) return;
@@ -423,10 +416,10 @@ class Transaction::Impl {
   // and be gone.
   void end() {
     ended_ = true;
-    if (held_ != nullptr) {
-      spare_txn.instance = db_->instance_;
-      spare_txn.txn = std::move(held_);
+    if (db::ThreadTxns* const kept = os::OfThread<db::ThreadTxns>::find(); kept != nullptr) {
+      if (held_ != nullptr) kept->spare = {db_->instance_, std::move(held_)};
     }
+    held_.reset();
     own_extras_.reserved.reset();
     own_extras_.pinned.reset();
     db_->let_go();

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "os/fork.h"
 #include "os/sync.h"
+#include "os/thread_end.h"
 
 namespace hawthorn::os::epoch {
 namespace {
@@ -55,17 +56,14 @@ std::atomic<uint64_t> retired_by_deleters{0};
 thread_local RetireList* this_thread_list = nullptr;
 thread_local bool this_thread_frees = false;
 
-struct SlotReleaser {
-  bool armed = false;
-  ~SlotReleaser() {
-    if (this_thread_slot == nullptr) return;
-    HAWTHORN_ASSERT(this_thread_slot->depth == 0 && this_thread_slot->call_depth == 0);
-    this_thread_slot->taken.store(0, std::memory_order_release);
-    this_thread_slot = nullptr;
-    this_thread_list = nullptr;
-  }
-};
-thread_local SlotReleaser slot_releaser;
+void release_slot() {
+  if (this_thread_slot == nullptr) return;
+  HAWTHORN_ASSERT(this_thread_slot->depth == 0 && this_thread_slot->call_depth == 0);
+  this_thread_slot->taken.store(0, std::memory_order_release);
+  this_thread_slot = nullptr;
+  this_thread_list = nullptr;
+}
+constinit thread_local ThreadEnd slot_end{release_slot};
 
 long membarrier(int command) {
 #if defined(SYS_membarrier)
@@ -221,9 +219,7 @@ std::atomic<bool> barrier_by_kernel{register_barrier()};
 constinit thread_local Slot* this_thread_slot = nullptr;
 
 Slot* acquire_slot() {
-  // Touching it registers its destructor with this thread. A guard opened by a later thread_local
-  // destructor keeps its slot for ever, which is harmless: the slot is idle.
-  slot_releaser.armed = true;
+  at_thread_end(slot_end);
   for (std::atomic<Chunk*>* link = &first_chunk;;) {
     Chunk* chunk = link->load(std::memory_order_acquire);
     if (chunk == nullptr) {

@@ -21,6 +21,7 @@
 #include "os/memory_reserve.h"
 #include "os/schedule.h"
 #include "os/test_point.h"
+#include "os/thread_end.h"
 
 namespace hawthorn::os {
 
@@ -48,18 +49,15 @@ uint64_t monotonic_us() {
          static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
-// Ends a thread's part in its schedule. The first thread-local object that it makes, and so the
-// last one that is destroyed.
-struct Leaving {
-  Schedule* schedule = nullptr;
-  void* thread = nullptr;
-  ~Leaving() {
-    if (schedule == nullptr) return;
-    belongs = false;
-    schedule->end(thread);
-  }
-};
-thread_local Leaving leaving;
+// A thread's part in its schedule, and its end: the first thing that the thread has noted, and so
+// the last one that is done.
+constinit thread_local Schedule* scheduled_by = nullptr;
+constinit thread_local void* scheduled_as = nullptr;
+void leave_schedule() {
+  belongs = false;
+  scheduled_by->end(scheduled_as);
+}
+constinit thread_local ThreadEnd leaving{leave_schedule};
 
 struct Interrupt {
   bool (*asked)(void* context) = nullptr;
@@ -225,8 +223,9 @@ Status Thread::start(std::string name, std::function<void()> body, bool backgrou
     state->scheduled = scheduled;
     const auto run = [name, body = std::move(body), background, by, scheduled] {
       if (by != nullptr) {
-        leaving.schedule = by;
-        leaving.thread = scheduled;
+        scheduled_by = by;
+        scheduled_as = scheduled;
+        at_thread_end(leaving);
         belongs = true;
         by->begin(scheduled);
       }

@@ -8,12 +8,14 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "os/memory_reserve.h"
@@ -48,7 +50,19 @@ void* take(size_t bytes, size_t align) {
   }
 }
 
+// Of this thread: what the C library takes for thread-local objects is refused.
+constinit thread_local bool no_calloc = false;
+
 }  // namespace
+
+extern "C" {
+void* __libc_calloc(size_t count, size_t bytes);
+void* calloc(size_t count, size_t bytes) {
+  if (!no_calloc) return __libc_calloc(count, bytes);
+  errno = ENOMEM;
+  return nullptr;
+}
+}
 
 void* operator new(size_t bytes) { return take(bytes, alignof(std::max_align_t)); }
 void* operator new(size_t bytes, std::align_val_t align) {
@@ -267,6 +281,21 @@ TEST_F(Allocation, any_one_of_an_open_is_made_up_for) {
   expect_all_there();
 }
 
+// The C library ends a process that has no memory for the destructor of a thread-local object.
+TEST_F(Allocation, first_calls_of_threads_take_none_of_the_c_library) {
+  for (const Work& work : works()) {
+    SCOPED_TRACE(work.name);
+    Status status;
+    std::thread([&] {
+      no_calloc = true;
+      status = work.run(*db_, tree_, "first");
+      no_calloc = false;
+    }).join();
+    EXPECT_TRUE(status.ok() || status.is(StatusCode::kOutOfMemory)) << status.to_string();
+  }
+  expect_all_there();
+}
+
 // What is larger than all that is set aside: the call says so, and has changed nothing.
 TEST_F(Allocation, large_ones_are_refused) {
   const std::string large(kLarge, 'x');
@@ -391,8 +420,8 @@ TEST_F(Allocation, none_at_all_of_the_system) {
       for (uint64_t i = 0; i < kBefore; ++i) {
         if (!db.put(tree, counter_key_of(i), value_of(i, kValueBytes)).ok()) _exit(3);
       }
-      // The first of each kind, on this thread: the C library ends the process where it has no memory
-      // to note what is to be destroyed with the thread.
+      // The first of each kind, on this thread: the C library ends the process where it has no
+      // memory to note what is to be destroyed with the thread.
       for (const Work& work : works()) {
         if (!work.run(db, tree, "first").ok()) _exit(4);
       }

@@ -134,6 +134,12 @@ class Package(unittest.TestCase):
                   if "::Impl::" in name or any(f"hawthorn::{layer}::" in name for layer in layers)]
         self.assertEqual(inside, [])
 
+    def test_no_thread_local_object_has_a_destructor(self):
+        """Decision 46: the C library ends a process that has no memory for noting one."""
+        symbols = run("nm", "--dynamic", "--undefined-only", str(self.library / "libhawthorn.so"))
+        self.assertIn("pthread_setspecific", symbols)
+        self.assertNotIn("__cxa_thread_atexit", symbols)
+
     def test_the_shared_library_is_small(self):
         header = run("readelf", "--file-header", self.library / "libhawthorn.so")
         cache = pathlib.Path(arguments.build, "CMakeCache.txt").read_text()
