@@ -332,6 +332,7 @@ Status Db::Impl::open_all(Opened* event) {
       },
       [this](const tree::TreeState* of) { return catalog_->make_layer(of); }, state.epochs,
       catalog_->layers_of_manifest(), options_.read_only);
+  replay.goes_on_from(db::join(path_, db::manifest_name(loaded.number)));
   if (view_ != nullptr) replay.beside_writer();
   if (!state.epochs.empty()) {
     Result<std::unique_ptr<wal::Recovery>> opened = wal::Recovery::open(

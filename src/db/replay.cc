@@ -570,7 +570,10 @@ Status Replay::attach(tree::TreeState* tree, const format::Operation& operation,
     edit.set.push_back(record);
     batch = scheduler_->publish_later(std::move(edit));
   }
-  return tree->attach_replayed(attachment, first_lsn, batch);
+  const Status attached = tree->attach_replayed(attachment, first_lsn, batch);
+  if (!attached.is(StatusCode::kCorruption)) return attached;
+  return Status(StatusCode::kCorruption, manifest_ + " and the log contradict each other: " +
+                                             std::string(attached.message()));
 }
 
 // In the scan there is memory: it stops well before the budget, which a batch may exceed.

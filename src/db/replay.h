@@ -47,6 +47,8 @@ class Replay {
   Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
          MakeLayer make_layer, std::vector<format::LogEpoch> epochs, std::set<format::Lsn> layers,
          bool read_only);
+  // Before scan: the path of the manifest that was read, for errors.
+  void goes_on_from(std::string manifest) { manifest_ = std::move(manifest); }
   // Before scan: they have what the log above their positions names.
   void keep_for(Feeds* feeds);
   // The log may know more than the manifest that was read: what only a newer one tells makes scan
@@ -159,6 +161,7 @@ class Replay {
   const bool read_only_;
   Feeds* feeds_ = nullptr;
   format::Lsn fed_ = format::kLsnMax;  // the smallest position of a feed
+  std::string manifest_;
   bool beside_writer_ = false;
   const size_t scan_bytes_max_;  // of memory in use, while the scan applies
 
