@@ -11,14 +11,10 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "base/sanitizers.h"
 #include "os/page_heap.h"
+#include "os/poison.h"
 #include "os/sync.h"
 #include "os/system_page.h"
-
-#if defined(HAWTHORN_ASAN)
-#include <sanitizer/asan_interface.h>
-#endif
 
 namespace hawthorn::os {
 
@@ -26,18 +22,6 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kHugeBytes = PageHeap::kPagesPerHuge * kPageBytes;
-
-void poison([[maybe_unused]] const char* data, [[maybe_unused]] size_t size) {
-#if defined(HAWTHORN_ASAN)
-  ASAN_POISON_MEMORY_REGION(data, size);
-#endif
-}
-
-void unpoison([[maybe_unused]] const char* data, [[maybe_unused]] size_t size) {
-#if defined(HAWTHORN_ASAN)
-  ASAN_UNPOISON_MEMORY_REGION(data, size);
-#endif
-}
 
 size_t physical_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);

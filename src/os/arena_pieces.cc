@@ -3,12 +3,8 @@
 #include <bit>
 
 #include "base/assert.h"
-#include "base/sanitizers.h"
 #include "os/arena.h"
-
-#if defined(HAWTHORN_ASAN)
-#include <sanitizer/asan_interface.h>
-#endif
+#include "os/poison.h"
 
 namespace hawthorn::os {
 
@@ -19,17 +15,6 @@ constexpr size_t kPageHeaderBytes = 64;
 uint32_t all_free(size_t kind) {
   const size_t count = (kSharedPageBytes - kPageHeaderBytes) / ArenaPieces::kSizes[kind];
   return (uint32_t{1} << count) - 1;
-}
-
-void set_poisoned([[maybe_unused]] bool poisoned, [[maybe_unused]] const void* data,
-                  [[maybe_unused]] size_t size) {
-#if defined(HAWTHORN_ASAN)
-  if (poisoned) {
-    ASAN_POISON_MEMORY_REGION(data, size);
-  } else {
-    ASAN_UNPOISON_MEMORY_REGION(data, size);
-  }
-#endif
 }
 }  // namespace
 
@@ -54,13 +39,13 @@ char* ArenaPieces::allocate(size_t kind, bool beyond_budget) {
     page = reinterpret_cast<Page*>(memory);
     page->free = all_free(kind);
     enlist(kind, page);
-    set_poisoned(true, memory + kPageHeaderBytes, kSharedPageBytes - kPageHeaderBytes);
+    poison(memory + kPageHeaderBytes, kSharedPageBytes - kPageHeaderBytes);
   }
   const auto number = static_cast<size_t>(std::countr_zero(page->free));
   page->free &= page->free - 1;
   if (page->free == 0) delist(kind, page);
   char* const piece = reinterpret_cast<char*>(page) + kPageHeaderBytes + number * kSizes[kind];
-  set_poisoned(false, piece, kSizes[kind]);
+  unpoison(piece, kSizes[kind]);
   return piece;
 }
 
@@ -70,7 +55,7 @@ void ArenaPieces::release(size_t kind, char* piece) {
   const uint32_t bit = uint32_t{1} << ((offset - kPageHeaderBytes) / kSizes[kind]);
   MutexLock lock(mutex_);
   HAWTHORN_ASSERT((page->free & bit) == 0);
-  set_poisoned(true, piece, kSizes[kind]);
+  poison(piece, kSizes[kind]);
   if (page->free == 0) enlist(kind, page);
   page->free |= bit;
   if (page->free != all_free(kind)) return;

@@ -29,7 +29,8 @@ class MemoryReserve {
   MemoryReserve& operator=(const MemoryReserve&) = delete;
 };
 
-// 1 MB: a call, and each thread of a database, takes a few KB beside what its keys and values take.
+// 1 MB. Apart from its keys and values a call needs a few KB, and so does each thread of a
+// database.
 inline constexpr size_t kMemoryReserveBytes = size_t{1} << 20;
 
 [[gnu::cold]] bool set_memory_aside() noexcept;

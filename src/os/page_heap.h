@@ -12,9 +12,8 @@
 // 3. The free pages of a huge page that was split are not resident: its user gives them back one by
 //    one. It becomes whole again by way of being wholly free and given back. Where the system's
 //    pages are larger, that goes for those parts, of `part_pages` each, of which all is free.
-// 4. Giving back takes no memory that could be refused: what lists the spans has its nodes in
-// address
-//    space of its own, for as many as there can be.
+// 4. Giving back takes no memory that could be refused: the lists of spans have their nodes in
+//    address space of their own, enough for as many as there can be.
 // 5. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
 
 #include <array>
