@@ -181,13 +181,16 @@ Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
       const tree::Layer& layer = *committed.layer;
       // Its tree was dropped since the caller looked, and with it the layer.
       if (layer.data->drop_durable.load(std::memory_order_acquire)) continue;
-      format::TreeRecord& record = records_[layer.data->id()];
-      record.layer_cts = kept ? layer.cts.load(std::memory_order_acquire) : 0;
-      batch.trees_set.push_back(record);
+      batch.trees_set.push_back(records_[layer.data->id()]);
+      batch.trees_set.back().layer_cts = kept ? layer.cts.load(std::memory_order_acquire) : 0;
     }
   }
   if (batch.empty()) return {};
-  return publisher_->publish_now(std::move(batch));
+  const std::vector<format::TreeRecord> set = batch.trees_set;
+  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
+  os::MutexLock lock(mutex_);
+  for (const format::TreeRecord& record : set) records_[record.id] = record;
+  return {};
 }
 
 std::vector<Catalog::CommittedLayer> Catalog::committed_layers() const {
@@ -478,7 +481,8 @@ Status Catalog::look_through() {
   if (batch.empty()) return {};
   // On a full disk the manifest stays behind.
   if (!publisher_->keep_manifest_room(kTreeRecordBytes).ok()) return {};
-  return publisher_->publish_now(std::move(batch));
+  status = publisher_->publish_now(std::move(batch));
+  return status.is(StatusCode::kNoSpace) ? Status() : status;
 }
 
 Status Catalog::remove_ended(bool wait) {

@@ -13,6 +13,7 @@
 #include "hawthorn/version.h"
 #include "os/data_keys.h"
 #include "os/event_sink.h"
+#include "os/posix_error.h"
 
 namespace hawthorn::db {
 namespace {
@@ -69,6 +70,7 @@ struct Manifest::Files {
   Status keep_spare(uint64_t bytes);
   Status make_spare(uint64_t bytes);
   Status make_room(uint64_t bytes);
+  Status next();
   Status start_over(const format::ManifestBatch& batch);
   Status rewrite_when_due();
   Status trim();
@@ -276,7 +278,7 @@ Status Manifest::Files::make_room(uint64_t bytes) {
   Status status;
   for (const uint64_t margin : {std::max(least, growth), least}) {
     status = keep_spare(align_up(current.end + bytes + margin, kExtendBytesMin));
-    if (status.ok()) status = current.make_room(bytes + margin);
+    if (status.ok()) status = os::as_no_space(current.make_room(bytes + margin));
     if (!status.is(StatusCode::kNoSpace)) break;
   }
   short_of_room.store(status.is(StatusCode::kNoSpace), std::memory_order_relaxed);
@@ -302,9 +304,15 @@ Status Manifest::Files::trim() {
   return {};
 }
 
+// begin_next while the database is open: what cannot be made now may be made later.
+Status Manifest::Files::next() {
+  Status status = begin_next(false);
+  return failed.ok() ? os::as_no_space(std::move(status)) : status;
+}
+
 Status Manifest::Files::rewrite_when_due() {
   if (current.end <= rewrite_at) return {};
-  Status status = begin_next(false);
+  Status status = next();
   if (status.ok() || !failed.ok()) return status;
   if (status.is(StatusCode::kNoSpace)) {
     // The present file serves on, if its next extension finds space; try again when it has grown.
@@ -447,7 +455,7 @@ Status Manifest::append(const format::ManifestBatch& batch) {
 Status Manifest::Files::start_over(const format::ManifestBatch& batch) {
   format::ManifestState before = state;
   Status status = apply(batch, state);
-  if (status.ok()) status = begin_next(false);
+  if (status.ok()) status = next();
   if (!status.ok()) state = std::move(before);
   return status;
 }
@@ -469,9 +477,11 @@ Status Manifest::keep_room() {
       files_->current.end < 2 * files_->current.snapshot_bytes) {
     return status;
   }
-  if (status = files_->begin_next(false); !status.ok()) return status;
+  if (status = files_->next(); !status.ok()) return status;
   return files_->make_room(0);
 }
+
+Status Manifest::status() const { return files_->failed; }
 
 Status Manifest::trim() { return files_->failed.ok() ? files_->trim() : files_->failed; }
 

@@ -76,6 +76,8 @@ class Manifest {
   bool short_of_room() const;
   // Tries to change that. Errors: kNoSpace; as append.
   Status keep_room();
+  // Whether it has failed for good.
+  Status status() const;
   // Behind the last append, at a clean close: gives the disk what both files have kept for growth.
   // Errors: those of the file system; nothing is lost by them.
   Status trim();

@@ -51,10 +51,11 @@ Publisher::Publisher(const os::Machine& machine, tree::Store* store,
 
 Publisher::~Publisher() {
   stop();
-  if (filling_ != nullptr) {
-    static_cast<void>(filling_->group.wait().ok());
-    // Never published: the manifest still lists what these edits dropped, so it is not freed.
-    for (tree::ExtentRef& extent : filling_->edit.dropped) extent.reset();
+  // Never published: the manifest still lists what these edits dropped, so it is not freed.
+  for (Batch* const batch : {kept_.get(), filling_.get()}) {
+    if (batch == nullptr) continue;
+    static_cast<void>(batch->group.wait().ok());
+    for (tree::ExtentRef& extent : batch->edit.dropped) extent.reset();
   }
 }
 
@@ -236,24 +237,37 @@ Status Publisher::trim_manifest() {
 Status Publisher::publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
                                  bool even_empty) {
   std::unique_ptr<Batch> batch;
+  std::unique_ptr<Batch> kept;
   {
     os::MutexLock lock(mutex_);
     if (!status_.ok()) return status_;
     batch = std::move(filling_);
+    kept = std::move(kept_);
   }
+  if (batch == nullptr) batch = std::move(kept);
   if (batch == nullptr) {
     if (!even_empty) return {};
     batch = std::make_unique<Batch>();
   }
+  const size_t dropped_before = batch->edit.dropped.size() + (kept ? kept->edit.dropped.size() : 0);
+  bool unchanged = false;
   Status status;
   try {
+    if (kept != nullptr) batch->go_behind(*kept);
     batch->edit.dropped.insert(batch->edit.dropped.end(), std::make_move_iterator(dropped.begin()),
                                std::make_move_iterator(dropped.end()));
-    status = publish_batch(std::move(batch), std::move(extra));
+    status = publish_batch(*batch, std::move(extra), &unchanged);
   } catch (const std::bad_alloc&) {
     status = out_of_memory();  // what later batches build on was in this one
   }
-  if (!status.ok()) fail(status);
+  if (unchanged) {
+    // What the caller has added is its own to try again.
+    batch->edit.dropped.resize(dropped_before);
+    os::MutexLock lock(mutex_);
+    kept_ = std::move(batch);
+  } else if (!status.ok()) {
+    fail(status);
+  }
   return status;
 }
 
@@ -267,26 +281,35 @@ Lsn Publisher::trim_point() {
   return std::min(needed, log_needed_(durable_batch()));
 }
 
-Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra) {
+// Containers that both have count as the later one says.
+void Publisher::Batch::go_behind(Batch& earlier) {
+  each_part(earlier.edit, edit, [](auto& from, auto& to) {
+    to.insert(to.begin(), std::make_move_iterator(from.begin()),
+              std::make_move_iterator(from.end()));
+  });
+  max_cut = std::max(max_cut, earlier.max_cut);
+}
+
+Status Publisher::publish_batch(Batch& batch, format::ManifestBatch extra, bool* unchanged) {
   Lsn kept_for_feeds = 0;
   const uint64_t begin_us = machine_.clock->monotonic_us();
-  if (Status s = batch->group.wait(); !s.ok()) return s;
-  for (const tree::ExtentRef& extent : batch->edit.fresh) {
+  if (Status s = batch.group.wait(); !s.ok()) return s;
+  for (const tree::ExtentRef& extent : batch.edit.fresh) {
     store_->space->mark_written(
         extent->address.file);  // only a finished write is covered by the next sync
   }
-  if (batch->max_cut > 0) {
-    if (Status s = log_->wait_durable(batch->max_cut); !s.ok()) return s;
+  if (batch.max_cut > 0) {
+    if (Status s = log_->wait_durable(batch.max_cut); !s.ok()) return s;
   }
   HAWTHORN_TEST_POINT("publisher.before_data_sync");
-  if (!batch->edit.fresh.empty()) {
+  if (!batch.edit.fresh.empty()) {
     if (Status s = store_->space->sync(); !s.ok()) return s;
   }
-  extra.trees_created = std::move(batch->edit.trees_created);
+  extra.trees_created = std::move(batch.edit.trees_created);
   // A container may have been made, flushed and joined to another one within this batch. Ids are
   // never used again, so whatever was deleted stays so.
-  const std::unordered_set<uint64_t> gone(batch->edit.deleted.begin(), batch->edit.deleted.end());
-  for (const format::ContainerRecord& record : batch->edit.set) {
+  const std::unordered_set<uint64_t> gone(batch.edit.deleted.begin(), batch.edit.deleted.end());
+  for (const format::ContainerRecord& record : batch.edit.set) {
     if (!gone.contains(record.id)) extra.containers_set.push_back(record);
   }
   for (const uint64_t id : gone) {
@@ -315,7 +338,7 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   {
     // What the batch itself frees is trimmed by the next one.
     os::MutexLock lock(mutex_);
-    trims_behind_ = batch->number != 0;
+    trims_behind_ = batch.number != 0;
     published_us_ = machine_.clock->monotonic_us();
   }
   if (kept_for_feeds > needed_but_for_feeds_.load(std::memory_order_relaxed)) {
@@ -325,17 +348,21 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   HAWTHORN_TEST_POINT("publisher.before_manifest");
   const Lsn trim = extra.log_trim;
   const Lsn reserved = extra.lsn_reserved;
-  if (Status s = manifest_->append(extra); !s.ok()) return s;
+  if (Status s = manifest_->append(extra); !s.ok()) {
+    *unchanged = s.is(StatusCode::kNoSpace) && manifest_->status().ok();
+    batch.edit.trees_created = std::move(extra.trees_created);
+    return s;
+  }
   if (feeds_ != nullptr) feeds_->published(extra.feeds_set);
   HAWTHORN_TEST_POINT("publisher.after_manifest");
   batch_us_.fetch_add(machine_.clock->monotonic_us() - begin_us, std::memory_order_relaxed);
   batches_.fetch_add(1, std::memory_order_relaxed);
-  if (batch->number != 0) durable_batch_.store(batch->number, std::memory_order_release);
+  if (batch.number != 0) durable_batch_.store(batch.number, std::memory_order_release);
   manifest_batch_.store(manifest_->state().last_batch, std::memory_order_release);
   free_clear();
   if (reserved != 0) log_->set_reserved(reserved);
   if (trim != 0) log_->trim(trim);
-  for (tree::ExtentRef& extent : batch->edit.dropped) {
+  for (tree::ExtentRef& extent : batch.edit.dropped) {
     extent->dropped.store(true, std::memory_order_release);
     extent.reset();
   }
@@ -356,7 +383,7 @@ void Publisher::run() {
       const uint64_t now = machine_.clock->monotonic_us();
       due = filling_ != nullptr
                 ? filling_->bytes >= kPublishBatchBytes || now - filling_since_us_ >= kBatchUs
-                : trims_behind_ && now - published_us_ >= kBatchUs;
+                : (trims_behind_ || kept_ != nullptr) && now - published_us_ >= kBatchUs;
     }
     // Lsns run out only when nobody publishes: the reservation is renewed in time whatever else
     // happens.

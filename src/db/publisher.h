@@ -95,9 +95,11 @@ class Publisher {
 
   // Starts the edit's writes and puts it into the batch being filled, whose number is returned.
   uint64_t add(Edit edit) noexcept;
-  // Publishes everything that was added before the call. Errors: status().
+  // Publishes everything that was added before the call. Errors: kNoSpace, where the manifest has
+  // no room for it: it goes with what is published next; status().
   Status publish();
   // A batch of its own for trees created and dropped, and what they drop; durable when it returns.
+  // Errors: kNoSpace, where it changes nothing; status().
   Status publish_now(format::ManifestBatch batch, std::vector<tree::ExtentRef> dropped = {});
 
   // OK when the manifest has room for more than what makes it smaller. growth: how much there will
@@ -126,9 +128,12 @@ class Publisher {
     Lsn max_cut = 0;
     size_t bytes = 0;
     os::IoGroup group;
+
+    void go_behind(Batch& earlier);
   };
   void run();
-  Status publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra)
+  // *unchanged: whether it failed where nothing has changed, and may be tried again.
+  Status publish_batch(Batch& batch, format::ManifestBatch extra, bool* unchanged)
       REQUIRES(publish_mutex_);
   Status publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
                         bool even_empty) REQUIRES(publish_mutex_);
@@ -151,6 +156,8 @@ class Publisher {
   mutable os::Mutex mutex_;
   os::CondVar wake_;
   std::unique_ptr<Batch> filling_ GUARDED_BY(mutex_);
+  // Is on the disk, but the manifest had no room for it: it goes with the next one.
+  std::unique_ptr<Batch> kept_ GUARDED_BY(mutex_);
   uint64_t filling_since_us_ GUARDED_BY(mutex_) = 0;
   // The log that the last batch needed until it was durable is trimmed with the next one, which may
   // be long in coming.

@@ -16,6 +16,7 @@ StatusCode code_of(int error) {
     case EFBIG:
     case EMFILE:
     case ENFILE:
+    case ENOLCK:
       return StatusCode::kNoSpace;
     case ENOENT:
       return StatusCode::kNotFound;
@@ -50,6 +51,12 @@ Status error_status(int error, const std::string& path, const char* doing, uint6
   if (offset != kNoOffset) text += " at " + std::to_string(offset);
   text += ": " + std::generic_category().message(error);
   return Status(code_of(error), std::move(text));
+}
+
+Status as_no_space(Status status) {
+  const bool passes =
+      status.is(StatusCode::kOutOfMemory) || status.is(StatusCode::kPermissionDenied);
+  return passes ? Status(StatusCode::kNoSpace, std::string(status.message())) : status;
 }
 
 Status ends_early(const std::string& path, uint64_t end, uint64_t missing) {

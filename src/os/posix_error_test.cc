@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstring>
 #include <initializer_list>
+#include <string>
 
 namespace hawthorn::os {
 namespace {
@@ -18,9 +20,21 @@ TEST(PosixError, MissingPermissionsAreNoReadOnlyMedium) {
 
 // Nothing is lost by them, and they pass.
 TEST(PosixError, ShortagesAreAsAFullDisk) {
-  for (const int error : {ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE}) {
+  for (const int error : {ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, ENOLCK}) {
     const Status status = error_status(error, "/db/wal.7", "open");
     EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  }
+}
+
+TEST(PosixError, WhatCannotBeMadeNowIsToldAsAFullDisk) {
+  for (const int error : {ENOMEM, EACCES, EPERM}) {
+    EXPECT_EQ(as_no_space(error_status(error, "/db/wal.new", "open")).to_string(),
+              std::string("NoSpace: /db/wal.new: open: ") + strerror(error));
+  }
+  EXPECT_TRUE(as_no_space(Status()).ok());
+  for (const int error : {EIO, EROFS, ENOSPC, ENOENT}) {
+    const Status status = error_status(error, "/db/wal.new", "open");
+    EXPECT_EQ(as_no_space(status).to_string(), status.to_string());
   }
 }
 

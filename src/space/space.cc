@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "os/posix_error.h"
 #include "os/test_point.h"
 #include "space/space_state.h"
 
@@ -281,7 +282,7 @@ Status Space::State::warm_file(uint32_t number) {
   const uint64_t there = std::min(*size / kBlockBytes, largest);
   if (blocks > std::max(there, step_blocks(number))) return Status(StatusCode::kNoSpace);
   blocks = std::clamp(there, blocks, format::kFileBlocksMax);
-  Status status = file->allocate(0, blocks * kBlockBytes);
+  Status status = os::as_no_space(file->allocate(0, blocks * kBlockBytes));
   files.mark_written(number);  // the new size is to be synced, too
   if (!status.ok()) return status;
   os::MutexLock lock(mutex);
@@ -302,9 +303,9 @@ Status Space::State::warm_range(uint32_t blocks) {
   if (ranges.size() > kRangesTriedMax) ranges.resize(kRangesTriedMax);
   for (const ExtentAddress& range : ranges) {
     const ExtentAddress wanted = {range.file, range.block, blocks};
-    Status status =
+    Status status = os::as_no_space(
         files.file(wanted.file)
-            ->allocate(uint64_t{wanted.block} * kBlockBytes, uint64_t{blocks} * kBlockBytes);
+            ->allocate(uint64_t{wanted.block} * kBlockBytes, uint64_t{blocks} * kBlockBytes));
     files.mark_written(wanted.file);
     if (status.is(StatusCode::kNoSpace)) continue;
     if (!status.ok()) return status;
@@ -334,7 +335,9 @@ Status Space::State::add_file(uint64_t blocks, bool small) {
   const uint64_t step = step_blocks(number);
   uint64_t bytes = small ? bytes_needed : std::max(step * kBlockBytes, bytes_needed);
   const uint64_t bytes_min = std::min(bytes, std::max(bytes_needed, kNewFileBytesMin));
-  if (Status status = files.create(number, bytes_min, &bytes); !status.ok()) return status;
+  if (Status status = files.create(number, bytes_min, &bytes); !status.ok()) {
+    return os::as_no_space(std::move(status));
+  }
   os::MutexLock lock(mutex);
   const uint64_t made = bytes / kBlockBytes;
   const uint64_t whole = small ? std::max(made, step) : made;

@@ -402,8 +402,9 @@ void Log::trim(Lsn lsn) {
   const uint64_t writing = state_->directory.segment_of(state_->written.load());
   const Lsn drained = state_->drained.load();
   const uint64_t below = std::min(state_->directory.segment_of(std::min(lsn, drained)), writing);
-  if (Status s = state_->segments.trim(below, writing); !s.ok()) {
-    static_cast<void>(state_->fail(std::move(s)));
+  Status trimmed = state_->segments.trim(below, writing);
+  if (!trimmed.ok() && !trimmed.is(StatusCode::kNoSpace)) {
+    static_cast<void>(state_->fail(std::move(trimmed)));
     return;
   }
   state_->prepare_failed.store(false);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "os/posix_error.h"
+
 namespace hawthorn::wal {
 
 using os::MutexLock;
@@ -56,9 +58,9 @@ Status Segments::prepare(uint64_t number) {
   MutexLock names(names_mutex_);
   while (end_number() <= number) {
     const uint64_t next = end_number();
-    if (Status s = directory_.create_segment(next); !s.ok()) return s;
+    if (Status s = directory_.create_segment(next); !s.ok()) return os::as_no_space(std::move(s));
     Result<std::unique_ptr<os::File>> file = directory_.open_segment(next, true);
-    if (!file.ok()) return file.status();
+    if (!file.ok()) return os::as_no_space(file.status());
     publish(std::make_shared<Segment>(std::move(*file)));
   }
   return Status();
@@ -67,36 +69,46 @@ Status Segments::prepare(uint64_t number) {
 Status Segments::trim(uint64_t below, uint64_t writing) {
   HAWTHORN_ASSERT(below <= writing);
   MutexLock names(names_mutex_);
-  std::vector<std::pair<uint64_t, std::shared_ptr<Segment>>> unneeded;
+  Unneeded unneeded;
   {
     MutexLock lock(map_mutex_);
     while (!segments_.empty() && segments_.begin()->first < below) {
-      unneeded.emplace_back(segments_.begin()->first, std::move(segments_.begin()->second));
-      segments_.erase(segments_.begin());
+      unneeded.insert(segments_.extract(segments_.begin()));
     }
   }
   if (unneeded.empty()) return Status();
   std::vector<std::shared_ptr<Segment>> ready;
-  for (auto& [number, segment] : unneeded) {
-    const uint64_t to = end_number() + ready.size();
-    if (to - writing > kSparesMax) {
-      if (Status s = directory_.remove(segment_name(number)); !s.ok()) return s;
-      continue;
-    }
-    if (segment == nullptr) {
-      Result<std::shared_ptr<Segment>> recycled = recycle(number, to);
-      if (!recycled.ok()) return recycled.status();
-      segment = std::move(*recycled);
-    } else if (Status s = rename_or_remove(number, to, segment); !s.ok()) {
-      return s;
-    }
-    if (segment != nullptr) ready.push_back(std::move(segment));
+  Status status = take_out(unneeded, writing, &ready);
+  {
+    MutexLock lock(map_mutex_);
+    segments_.merge(unneeded);
   }
   // The new names must be durable before a byte is written under them: else a power loss could
   // leave records of the new number in a file that is still named after the old one (R9).
-  if (Status s = directory_.files().sync_directory(directory_.path()); !s.ok()) return s;
+  const Status synced = directory_.files().sync_directory(directory_.path());
+  if (!synced.ok()) return os::as_no_space(synced);
   recycled_count_.fetch_add(ready.size(), std::memory_order_relaxed);
   for (std::shared_ptr<Segment>& segment : ready) publish(std::move(segment));
+  return os::as_no_space(std::move(status));
+}
+
+Status Segments::take_out(Unneeded& unneeded, uint64_t writing,
+                          std::vector<std::shared_ptr<Segment>>* ready) {
+  while (!unneeded.empty()) {
+    auto& [number, segment] = *unneeded.begin();
+    const uint64_t to = end_number() + ready->size();
+    if (to - writing > kSparesMax) {
+      if (Status s = directory_.remove(segment_name(number)); !s.ok()) return s;
+    } else if (segment != nullptr) {
+      if (Status s = rename_or_remove(number, to, segment); !s.ok()) return s;
+      if (segment != nullptr) ready->push_back(std::move(segment));
+    } else {
+      Result<std::shared_ptr<Segment>> recycled = recycle(number, to);
+      if (!recycled.ok()) return recycled.status();
+      if (*recycled != nullptr) ready->push_back(std::move(*recycled));
+    }
+    unneeded.erase(unneeded.begin());
+  }
   return Status();
 }
 
@@ -130,10 +142,11 @@ Result<std::shared_ptr<Segment>> Segments::recycle(uint64_t from, uint64_t to) {
 
 // A full disk may have no room for a name.
 Status Segments::rename_or_remove(uint64_t from, uint64_t to, std::shared_ptr<Segment>& segment) {
-  const Status renamed = directory_.rename_segment(from, to);
+  Status renamed = os::as_no_space(directory_.rename_segment(from, to));
   if (!renamed.is(StatusCode::kNoSpace)) return renamed;
+  if (Status s = directory_.remove(segment_name(from)); !s.ok()) return s;
   segment = nullptr;
-  return directory_.remove(segment_name(from));
+  return Status();
 }
 
 void Segments::publish(std::shared_ptr<Segment> segment) {

@@ -51,21 +51,28 @@ class Segments {
   uint64_t end_number() const { return end_number_.load(std::memory_order_acquire); }
   uint64_t recycled_count() const { return recycled_count_.load(std::memory_order_relaxed); }
 
-  // Makes segments ready until end_number() > number. kNoSpace: try again when there may be some.
+  // Makes segments ready until end_number() > number. kNoSpace, or another shortage told as that:
+  // try again when there may be some.
   Status prepare(uint64_t number);
   // Nothing in segments below `below` is needed any more; `writing` is the segment now written
-  // (below <= writing).
+  // (below <= writing). kNoSpace: some are still there, which the next trim takes.
   Status trim(uint64_t below, uint64_t writing);
   // Removes all segments of the directory. Nothing may use them any more.
   Status remove_all();
 
  private:
+  using Unneeded = std::map<uint64_t, std::shared_ptr<Segment>>;
+
   // Opens the old segment `from`, which nobody needs, under the number `to`; nullptr when it is
   // unusable and was removed.
   Result<std::shared_ptr<Segment>> recycle(uint64_t from, uint64_t to) REQUIRES(names_mutex_);
   // `segment` is null afterwards when it was removed.
   Status rename_or_remove(uint64_t from, uint64_t to, std::shared_ptr<Segment>& segment)
       REQUIRES(names_mutex_);
+  // Renames or removes what is not needed any more, from its front on; what was not reached stays
+  // in it.
+  Status take_out(Unneeded& unneeded, uint64_t writing,
+                  std::vector<std::shared_ptr<Segment>>* ready) REQUIRES(names_mutex_);
   void publish(std::shared_ptr<Segment> segment) REQUIRES(names_mutex_);
 
   const LogDirectory directory_;

@@ -135,7 +135,7 @@ BREAKS = (
           "tree_test", "TreeAttacks.Row68*"),
     Break(2, "a manifest batch does not wait for the log up to its largest cut",
           "src/db/publisher.cc",
-          "if (batch->max_cut > 0) {", "if (batch->max_cut == format::kLsnMax) {",
+          "if (batch.max_cut > 0) {", "if (batch.max_cut == format::kLsnMax) {",
           "crash_power_cut_test", "PowerCut.small_values:PowerCut.many_short_lives"),
     Break(7, "recovery passes over what a rollback to a savepoint has logged",
           "src/db/replay.cc",

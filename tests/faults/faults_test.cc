@@ -134,6 +134,53 @@ TEST_F(Faults, nth_operation_fails) {
   }
 }
 
+// What cannot be made, opened or enlarged is tried again, whatever the reason: as long as nothing
+// that is there is lost, no such error is the last one, and all works again without a new open.
+TEST_F(Faults, what_cannot_be_made_is_made_later) {
+  db::log_segment_bytes = size_t{256} << 10;
+  db::log_bytes_min = size_t{1} << 20;
+  for (const SimOp op : {SimOp::kOpen, SimOp::kName, SimOp::kAllocate}) {
+    for (const StatusCode code :
+         {StatusCode::kNoSpace, StatusCode::kOutOfMemory, StatusCode::kPermissionDenied}) {
+      for (uint64_t nth = 1; nth < 12; nth += scaled_step(1)) {
+        SCOPED_TRACE("operation " + std::to_string(static_cast<int>(op)) + " from the " +
+                     std::to_string(nth) + "th on: " + Status(code).to_string());
+        SimDisk disk(nth);
+        SimMachine machine(disk, 1);
+        auto db = open(machine);
+        ASSERT_OK(db.status());
+        Result<Tree> tree = (*db)->tree("t");
+        ASSERT_OK(tree.status());
+        Contents sure;
+        const auto put = [&](uint64_t i) {
+          const std::string value = value_of(i, i % 17 == 3 ? 70'000 : 10'000);
+          const Status status = (*db)->put(*tree, key_of(i % 100), value, Durability::kNone);
+          if (status.ok()) sure[key_of(i % 100)] = value;
+          return status;
+        };
+        disk.fail(op, nth, code, true);
+        for (uint64_t i = 0; i < 250; ++i) {
+          if (const Status status = put(i); !status.ok()) {
+            EXPECT_TRUE(status.is(StatusCode::kNoSpace) || status.is(code)) << status.to_string();
+          }
+          if (i % 2 == 1) static_cast<void>((*db)->flush().ok());
+        }
+        EXPECT_GT(disk.counters().faults, 0U) << "nothing was to be made";
+        disk.clear_faults();
+        for (uint64_t i = 0; i < 60; ++i) ASSERT_OK(put(i));
+        ASSERT_OK((*db)->flush());
+        ASSERT_OK((*db)->close());
+        db = open(machine);
+        ASSERT_OK(db.status());
+        Contents found;
+        ASSERT_OK(read_all(**db, &found));
+        ASSERT_TRUE(found == sure);
+        ASSERT_TRUE(clean(**db));
+      }
+    }
+  }
+}
+
 // Inserts fail when the disk is full; reads go on; after space came back writes do, too.
 TEST_F(Faults, full_disk) {
   SimDisk disk(3);
