@@ -34,7 +34,7 @@ int check_env(const MDBX_env* env, bool open) {
   if (env == nullptr) return MDBX_EINVAL;
   if (env->signature != mdbx_shim::kEnvironmentSignature) return MDBX_EBADSIGN;
   if (env->died) return MDBX_PANIC;
-  if (env->pid != 0 && env->pid != mdbx_shim::process_id()) return MDBX_PANIC;
+  if (env->inherited()) return MDBX_PANIC;
   return open && !env->is_open() ? MDBX_EPERM : MDBX_SUCCESS;
 }
 
@@ -72,16 +72,16 @@ int mdbx_env_close_ex(MDBX_env* env, bool dont_sync) {
   const int code = env->close(dont_sync);
   if (code == MDBX_BUSY) return code;
   env->signature = 0;
-  delete env;
+  // What the parent's threads wait for cannot be destroyed.
+  if (!env->inherited()) delete env;
   return code;
 }
 
 int mdbx_env_resurrect_after_fork(MDBX_env* env) {
   if (env == nullptr) return MDBX_EINVAL;
   if (env->signature != mdbx_shim::kEnvironmentSignature) return MDBX_EBADSIGN;
-  if (env->pid == 0 || env->pid == mdbx_shim::process_id()) return MDBX_SUCCESS;
   // Everything of the parent's database is the parent's; a child opens an environment of its own.
-  return MDBX_PANIC;
+  return env->inherited() ? MDBX_PANIC : MDBX_SUCCESS;
 }
 
 int mdbx_env_delete(const char* pathname, MDBX_env_delete_mode_t mode) {

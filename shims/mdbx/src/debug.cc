@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "shims/mdbx/src/environment.h"
+#include "shims/of_process.h"
 
 namespace hawthorn::mdbx {
 namespace {
@@ -18,8 +19,10 @@ constexpr int kDefaultLevel = MDBX_LOG_NOTICE;
 constexpr int kDefaultLevel = MDBX_LOG_FATAL;
 #endif
 
+// Held while somebody is told.
+struct Telling : std::mutex {};
+
 struct Debug {
-  std::mutex mutex;
   std::atomic<int> level{kDefaultLevel};
   std::atomic<unsigned> flags{0};
   PointerTo<MDBX_debug_func> logger = nullptr;
@@ -56,7 +59,7 @@ unsigned debug_flags() { return state().flags.load(std::memory_order_relaxed); }
 void tell(MDBX_log_level_t level, const std::string& message) {
   Debug& debug = state();
   if (level > debug.level.load(std::memory_order_relaxed)) return;
-  const std::lock_guard<std::mutex> guard(debug.mutex);
+  const std::lock_guard<std::mutex> guard(OfProcess<Telling>::get());
   if (debug.logger != nullptr) call(debug.logger, level, "%s\n", message.c_str());
   if (debug.plain_logger == nullptr) return;
   const int whole = snprintf(debug.buffer, debug.buffer_bytes, "%s\n", message.c_str());
@@ -78,7 +81,7 @@ namespace mdbx_shim = hawthorn::mdbx;
 int mdbx_setup_debug(MDBX_log_level_t level, MDBX_debug_flags_t flags,
                      mdbx_shim::PointerTo<MDBX_debug_func> logger) {
   mdbx_shim::Debug& debug = mdbx_shim::state();
-  const std::lock_guard<std::mutex> guard(debug.mutex);
+  const std::lock_guard<std::mutex> guard(hawthorn::OfProcess<hawthorn::mdbx::Telling>::get());
   if (logger != MDBX_LOGGER_DONTCHANGE) {
     debug.logger = logger;
     debug.plain_logger = nullptr;
@@ -90,7 +93,7 @@ int mdbx_setup_debug_nofmt(MDBX_log_level_t level, MDBX_debug_flags_t flags,
                            mdbx_shim::PointerTo<MDBX_debug_func_nofmt> logger, char* buffer,
                            size_t buffer_bytes) {
   mdbx_shim::Debug& debug = mdbx_shim::state();
-  const std::lock_guard<std::mutex> guard(debug.mutex);
+  const std::lock_guard<std::mutex> guard(hawthorn::OfProcess<hawthorn::mdbx::Telling>::get());
   const bool has_logger = logger != nullptr && logger != MDBX_LOGGER_NOFMT_DONTCHANGE;
   const bool has_buffer = buffer != nullptr && buffer_bytes != 0;
 #if HAWTHORN_MDBX_API >= 14

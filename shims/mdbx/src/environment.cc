@@ -351,7 +351,7 @@ void MDBX_env::give_comparators(const Table& table) {
 }
 
 int MDBX_env::close(bool dont_sync) {
-  if (pid != 0 && pid != mdbx_shim::process_id()) died = true;
+  if (inherited()) died = true;
   if (is_open() && !died && write_txn != nullptr && !writer.held_by_this_thread() &&
       !(flags & MDBX_NOSTICKYTHREADS)) {
     return MDBX_BUSY;

@@ -69,6 +69,9 @@ struct MDBX_env {
   MDBX_env(const MDBX_env&) = delete;
   MDBX_env& operator=(const MDBX_env&) = delete;
 
+  // Opened by a process of which this one is a child: all that it has is of that one's.
+  bool inherited() const { return pid != 0 && pid != hawthorn::mdbx::process_id(); }
+
   int open(const char* path, unsigned flags, mdbx_mode_t mode);
   int close(bool dont_sync);
   bool is_open() const { return db != nullptr || follower != nullptr; }

@@ -92,10 +92,7 @@ struct OpenDirectories {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<Directory>> by_path;
 };
-OpenDirectories& open_directories() {
-  static auto* const directories = new OpenDirectories;  // never destroyed
-  return *directories;
-}
+OpenDirectories& open_directories() { return OfProcess<OpenDirectories>::get(); }
 
 S make_directory(const std::string& path) {
   S s = rocksdb::Env::Default()->CreateDirIfMissing(path);

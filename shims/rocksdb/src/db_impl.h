@@ -28,6 +28,7 @@
 
 #include "rocksdb/db.h"
 #include "shims/held_directory.h"
+#include "shims/of_process.h"
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/engine_events.h"
 #include "shims/rocksdb/src/engine_tickers.h"
@@ -79,7 +80,7 @@ rocksdb::Status get_entity_groups(rocksdb::DB& db, const rocksdb::ReadOptions& o
 void multi_get_entity_groups(rocksdb::DB& db, const rocksdb::ReadOptions& options, size_t num_keys,
                              const rocksdb::Slice* keys, rocksdb::PinnableAttributeGroups* results);
 
-class DBImpl final : public rocksdb::DB, public Subscriber {
+class DBImpl final : public rocksdb::DB, public Subscriber, public LeftToItsProcess<DBImpl> {
  public:
   using rocksdb::DB::CompactRange;
   using rocksdb::DB::Delete;

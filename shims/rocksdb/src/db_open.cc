@@ -26,10 +26,7 @@ struct OpenDatabases {
   std::mutex mutex;
   std::map<std::string, hawthorn::Db*> by_path;
 };
-OpenDatabases& open_databases() {
-  static auto* const databases = new OpenDatabases;  // never destroyed
-  return *databases;
-}
+OpenDatabases& open_databases() { return OfProcess<OpenDatabases>::get(); }
 
 std::string random_id() {
   static constexpr char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -83,6 +80,7 @@ DBImpl::~DBImpl() {
 
 rocksdb::Status DBImpl::Close() {
   if (db_ == nullptr) return S::OK();
+  if (inherited()) return told(db_->close());
   if (snapshots_.size() > 0) return S::Aborted("Cannot close DB with unreleased snapshot.");
   figures_asked();
   // Nobody else may call the engine while it closes.

@@ -420,7 +420,7 @@ const rocksdb::Snapshot* DBImpl::GetSnapshot() {
 }
 
 void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) {
-  if (snapshot == nullptr) return;
+  if (snapshot == nullptr || inherited()) return;
   const auto* const released = static_cast<const SnapshotImpl*>(snapshot);
   snapshots_.remove(released);
   released->let_go();

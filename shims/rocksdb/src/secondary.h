@@ -40,7 +40,7 @@ struct FollowedFamily final : Family {
   HeldSnapshot last;  // of a dropped one
 };
 
-class SecondaryDB final : public rocksdb::DB {
+class SecondaryDB final : public rocksdb::DB, public LeftToItsProcess<SecondaryDB> {
  public:
   using rocksdb::DB::CompactRange;
   using rocksdb::DB::Delete;

@@ -20,7 +20,8 @@
 
 namespace hawthorn::rocks {
 
-class TransactionDBImpl final : public rocksdb::TransactionDB {
+class TransactionDBImpl final : public rocksdb::TransactionDB,
+                                public LeftToItsProcess<TransactionDBImpl> {
  public:
   using Handle = rocksdb::ColumnFamilyHandle;
   using rocksdb::TransactionDB::Delete;

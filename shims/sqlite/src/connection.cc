@@ -494,6 +494,8 @@ int hw_open_beside(const HwConnection* other, HwConnection** out) {
 }
 
 void hw_close(HwConnection* connection) {
+  // All that it has is of the parent's, whose threads may have been in the middle of it.
+  if (connection->database->inherited()) return;
   static_cast<void>(connection->roll_back(false));
   connection->end_read();
   while (connection->cursors != nullptr) connection->cursors->detach();

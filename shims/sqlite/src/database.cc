@@ -125,10 +125,7 @@ struct Database::Registry {
   std::map<std::string, std::unique_ptr<Database>> databases;  // by canonical directory
 };
 
-Database::Registry& Database::registry() {
-  static Registry* const all = new Registry;  // connections may be closed when the program ends
-  return *all;
-}
+Database::Registry& Database::registry() { return OfProcess<Registry>::get(); }
 
 int Database::open(const std::string& path, bool create, bool read_only, uint64_t memory_bytes,
                    Database** out) {

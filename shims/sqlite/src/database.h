@@ -28,6 +28,7 @@
 
 #include "hawthorn/hawthorn.h"
 #include "shims/held_directory.h"
+#include "shims/of_process.h"
 #include "shims/sqlite/src/writer_lock.h"
 
 namespace hawthorn::sqlite {
@@ -57,7 +58,7 @@ struct Numbers {
   bool operator==(const Numbers&) const = default;
 };
 
-class Database {
+class Database : public MadeInProcess {
  public:
   // Opens the database whose file is at `path`, which is absolute; made where `create` is set and
   // nothing is there, or an empty file. Errors: SQLITE_CANTOPEN; SQLITE_BUSY (another process has

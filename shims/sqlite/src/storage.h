@@ -26,7 +26,8 @@ int hw_open(const char* path, int create, int read_only, long long memory_bytes,
             HwConnection** out);
 // Another connection of the same database, wherever its file is now.
 int hw_open_beside(const HwConnection*, HwConnection** out);
-// Ends its transaction. Its cursors are closed.
+// Ends its transaction. Its cursors are closed. One that a child of fork has inherited stays as it
+// is: it is the parent's.
 void hw_close(HwConnection*);
 int hw_read_only(const HwConnection*);
 // How much of the database this connection wants cached. What all of them want is cached together.

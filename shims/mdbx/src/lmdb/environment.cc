@@ -75,7 +75,7 @@ int Env::check(const MDB_env* env, bool open) {
   if (env == nullptr) return EINVAL;
   const Env& mine = *core(env);
   if (mine.signature != mdbx::kEnvironmentSignature) return EINVAL;
-  if (mine.died || (mine.pid != 0 && mine.pid != mdbx::process_id())) return MDB_PANIC;
+  if (mine.died || mine.inherited()) return MDB_PANIC;
   return open && !mine.is_open() ? EINVAL : MDB_SUCCESS;
 }
 
@@ -122,7 +122,8 @@ void mdb_env_close(MDB_env* env) {
   mine->flags |= MDBX_NOSTICKYTHREADS;
   static_cast<void>(mine->close(false));
   mine->signature = 0;
-  delete mine;
+  // What the parent's threads wait for cannot be destroyed.
+  if (!mine->inherited()) delete mine;
 }
 
 int mdb_env_copy(MDB_env* env, const char* path) { return lmdb_shim::copy_to_path(env, path, 0); }
