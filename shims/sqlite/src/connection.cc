@@ -468,6 +468,7 @@ int HwConnection::count_entries(const Tree& tree, int64_t* entries) {
 int hw_is_ours(const char* path, int new_ones) {
   std::string directory;
   const hawthorn::sqlite::Found found = hawthorn::sqlite::look_at(path, &directory);
+  // What is not known is refused where it may be one of ours, and by SQLite's own else.
   if (found == hawthorn::sqlite::Found::kOther) return 0;
   return found == hawthorn::sqlite::Found::kOurs || new_ones != 0;
 }

@@ -125,6 +125,16 @@ struct Database::Registry {
   std::map<std::string, std::unique_ptr<Database>> databases;  // by canonical directory
 };
 
+namespace {
+// A database that could not be made whole, unless its file names it all the same.
+void discard(const std::string& file, const std::string& directory) {
+  std::string named;
+  const Found found = look_at(file, &named);
+  if (found == Found::kUnknown || (found == Found::kOurs && named == directory)) return;
+  static_cast<void>(Db::destroy(directory));
+}
+}  // namespace
+
 Database::Registry& Database::registry() { return OfProcess<Registry>::get(); }
 
 int Database::open(const std::string& path, bool create, bool read_only, uint64_t memory_bytes,
@@ -136,7 +146,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   if (failed) return SQLITE_CANTOPEN;
   std::string directory;
   const Found found = look_at(file, &directory);
-  if (found == Found::kOther) return SQLITE_CANTOPEN;
+  if (found == Found::kOther || found == Found::kUnknown) return SQLITE_CANTOPEN;
   const bool made_now = found != Found::kOurs;
   if (made_now) {
     const auto parent = std::filesystem::path(file).parent_path();
@@ -180,7 +190,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
   if (code != SQLITE_OK) {
     made.reset();
-    if (made_now) static_cast<void>(Db::destroy(directory));
+    if (made_now) discard(file, directory);
     return code;
   }
   made->users_ = 1;

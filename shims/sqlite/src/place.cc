@@ -1,6 +1,8 @@
 #include "shims/sqlite/src/place.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -28,12 +31,66 @@ std::string parent_of(const std::string& path) { return fs::path(path).parent_pa
 std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
 
 Status failed(const std::string& what) {
-  return Status(StatusCode::kIoError, what + ": " + strerror(errno));
+  const StatusCode code =
+      errno == ENOSPC || errno == EDQUOT ? StatusCode::kNoSpace : StatusCode::kIoError;
+  return Status(code, what + ": " + strerror(errno));
 }
 
 bool is_suffix(std::string_view text) {
   return text.size() == kSuffixDigits &&
          std::all_of(text.begin(), text.end(), [](char c) { return isxdigit(c) != 0; });
+}
+
+// Where it reads; what cannot be read is no answer.
+Found unknown(const std::string& path) {
+  sqlite3_log(SQLITE_CANTOPEN, "hawthorn: %s: %s", path.c_str(), strerror(errno));
+  return Found::kUnknown;
+}
+
+// Names in a directory. False: not all could be read.
+bool list(const std::string& path, std::vector<std::string>* names) {
+  DIR* const directory = opendir(path.c_str());
+  if (directory == nullptr) return false;
+  errno = 0;
+  while (const dirent* const entry = readdir(directory)) names->emplace_back(entry->d_name);
+  const bool whole = errno == 0;
+  closedir(directory);
+  return whole;
+}
+
+// What was not finished when its process ended is no database yet. It becomes one, so that its lock
+// says whether somebody is at it now.
+Status finish(const std::string& directory) {
+  Options options;
+  options.memory_budget_bytes = Db::limits().memory_budget_bytes_min;
+  const Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
+  return opened.ok() ? (*opened)->close() : opened.status();
+}
+
+Status fill(int file, const std::string& path, const std::string& text) {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  // Of two processes that have found nothing here, or an empty file, one makes the database.
+  if (fcntl(file, F_OFD_SETLK, &lock) != 0) {
+    return errno == EAGAIN || errno == EACCES ? Status(StatusCode::kBusy, path + " is being made")
+                                              : failed(path);
+  }
+  struct stat info{};
+  if (fstat(file, &info) != 0) return failed(path);
+  if (info.st_size != 0) return Status(StatusCode::kBusy, path + " was made by somebody else");
+  Status status;
+  if (pwrite(file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      fsync(file) != 0) {
+    status = failed(path);
+  }
+  if (status.ok()) status = sync_directory(parent_of(path));
+  // One that names nothing stays one that anybody may fill.
+  if (!status.ok() && ftruncate(file, 0) != 0) {
+    status = Status(status.code(), std::string(status.message()) + ", and it cannot be cut");
+  }
+  return status;
 }
 
 }  // namespace
@@ -48,15 +105,24 @@ Status sync_directory(const std::string& path) {
 
 Found look_at(const std::string& path, std::string* directory) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return Found::kNothing;
-  if (!S_ISREG(info.st_mode)) return Found::kOther;
+  if (stat(path.c_str(), &info) != 0) {
+    return errno == ENOENT || errno == ENOTDIR ? Found::kNothing : unknown(path);
+  }
+  if (!S_ISREG(info.st_mode) || info.st_size > static_cast<off_t>(kFileBytesMax)) {
+    return Found::kOther;
+  }
   if (info.st_size == 0) return Found::kEmptyFile;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Found::kOther;
+  if (file < 0) return errno == ENOENT ? Found::kNothing : unknown(path);
   char bytes[kFileBytesMax];
   const ssize_t size = pread(file, bytes, sizeof(bytes), 0);
+  if (size < 0) {
+    const Found found = unknown(path);
+    ::close(file);
+    return found;
+  }
   ::close(file);
-  std::string_view text(bytes, size > 0 ? static_cast<size_t>(size) : 0);
+  std::string_view text(bytes, static_cast<size_t>(size));
   if (!text.starts_with(kFirstLine) || text.back() != '\n') return Found::kOther;
   text.remove_prefix(kFirstLine.size());
   if (text.empty()) return Found::kOther;
@@ -81,42 +147,41 @@ std::string new_directory(const std::string& path) {
 }
 
 void remove_deleted(const std::string& path) {
+  const std::string parent = parent_of(path);
   const std::string prefix = name_of(path) + "-";
+  std::vector<std::string> names;
+  if (!list(parent, &names)) return;
   std::vector<std::string> left;
-  std::vector<std::string> named;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(parent_of(path), error)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory(error)) {
-      if (name.starts_with(prefix) && is_suffix(std::string_view(name).substr(prefix.size()))) {
-        left.push_back(entry.path().string());
-      }
-    } else if (std::string directory; look_at(entry.path().string(), &directory) == Found::kOurs) {
-      named.push_back(name_of(directory));
-    }
+  std::copy_if(names.begin(), names.end(), std::back_inserter(left), [&](const std::string& name) {
+    return name.starts_with(prefix) && is_suffix(std::string_view(name).substr(prefix.size()));
+  });
+  if (left.empty()) return;
+  for (const std::string& name : names) {
+    std::string directory;
+    const Found found = look_at(parent + "/" + name, &directory);
+    if (found == Found::kUnknown) return;
+    if (found == Found::kOurs) std::erase(left, name_of(directory));
   }
-  for (const std::string& directory : left) {
-    if (std::find(named.begin(), named.end(), name_of(directory)) != named.end()) continue;
-    // One that is open says kBusy. What was not finished when its process ended is no database yet.
-    const Status gone = Db::destroy(directory);
-    if (gone.ok() || gone.is_not_found()) remove_intent(directory);
-    if (!gone.is_not_found()) continue;
-    if (fs::is_empty(directory, error) || fs::exists(directory + "/lock", error)) {
-      fs::remove_all(directory, error);
+  for (const std::string& name : left) {
+    const std::string directory = parent + "/" + name;
+    // One that is open says kBusy.
+    Status gone = Db::destroy(directory);
+    std::error_code error;
+    if (gone.is_not_found() &&
+        (fs::is_empty(directory, error) || fs::exists(directory + "/lock", error))) {
+      gone = finish(directory);
+      if (gone.ok()) gone = Db::destroy(directory);
     }
+    if (gone.ok()) remove_intent(directory);
   }
 }
 
 Status write_file(const std::string& path, const std::string& directory) {
-  const std::string text = std::string(kFirstLine) + name_of(directory) + "\n";
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) return failed(path);
-  const bool written =
-      pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
-      fsync(file) == 0;
-  const Status status = written ? Status() : failed(path);
+  Status status = fill(file, path, std::string(kFirstLine) + name_of(directory) + "\n");
   ::close(file);
-  return status.ok() ? sync_directory(parent_of(path)) : status;
+  return status;
 }
 
 }  // namespace hawthorn::sqlite

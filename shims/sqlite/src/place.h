@@ -19,18 +19,22 @@
 
 namespace hawthorn::sqlite {
 
-enum class Found : uint8_t { kNothing, kEmptyFile, kOurs, kOther };
+// kUnknown: the system does not say, for want of a descriptor or of permission, say.
+enum class Found : uint8_t { kNothing, kEmptyFile, kOurs, kOther, kUnknown };
 
-// What is at a path; of kOurs the directory.
+// What is at a path; of kOurs the directory; of kUnknown why, in SQLite's log.
 Found look_at(const std::string& path, std::string* directory);
 
 // The name of a directory for a new database at this path, that nobody has.
 std::string new_directory(const std::string& path);
 // Removes directories of databases at this path whose file was deleted, but those that are open.
+// None where there is a file beside them of which it is not known what it names.
 void remove_deleted(const std::string& path);
 // What was made, renamed or removed in a directory is durable when it returns.
 Status sync_directory(const std::string& path);
 // Makes the file, or fills the empty one, when the database stands. Durable when it returns.
+// Errors: kBusy when another process has done so, or is about to; kNoSpace, kIoError: then the file
+// is empty where it could be made so.
 Status write_file(const std::string& path, const std::string& directory);
 
 }  // namespace hawthorn::sqlite
