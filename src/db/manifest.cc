@@ -247,8 +247,8 @@ Status Manifest::Files::keep_spare(uint64_t bytes) {
   }
   if (!spare_told && warn) {
     warn(
-        "no file for the next manifest can be made ready, so that a full disk may end in a "
-        "read-only database: " +
+        "no file for the next manifest can be made ready, so that on a full disk deletes may be "
+        "refused, too: " +
         status.to_string());
     spare_told = true;
   }

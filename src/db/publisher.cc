@@ -10,6 +10,7 @@
 #include "os/epoch.h"
 #include "os/event_sink.h"
 #include "os/io_limit.h"
+#include "os/posix_error.h"
 #include "os/test_point.h"
 
 namespace hawthorn::db {
@@ -19,20 +20,6 @@ constexpr size_t kPublishBatchBytes = 64 << 20;
 constexpr uint64_t kBatchUs = 200'000;
 constexpr uint64_t kPublishTickUs = 20'000;
 constexpr size_t kPublishWriteBytesMax = 1 << 20;
-
-// The writes of a fresh extent that are under way. With the last one it is complete on disk, as far
-// as its writer is concerned: it may be evicted from then on.
-struct ExtentWrites {
-  tree::ExtentRef extent;
-  std::atomic<size_t> left;
-};
-void piece_written(void* context, const Status&) {
-  auto* writes = static_cast<ExtentWrites*>(context);
-  if (writes->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  const std::unique_ptr<ExtentWrites> last(writes);
-  writes->extent->residency->give_back_stored(writes->extent.get());
-  writes->extent->writing.store(false, std::memory_order_release);
-}
 
 template <typename F>
 void each_part(Edit& from, Edit& to, const F& do_with) {
@@ -44,6 +31,44 @@ void each_part(Edit& from, Edit& to, const F& do_with) {
 }
 
 }  // namespace
+
+// The writes of a fresh extent that are under way. With the last one it is complete on disk, as far
+// as its writer is concerned: it may be evicted from then on.
+struct Publisher::ExtentWrites {
+  tree::ExtentRef extent;
+  const char* from;
+  std::atomic<size_t> left;
+  std::atomic<ExtentWrites*>* unwritten;  // of its batch
+  std::atomic<bool> failed{false};
+  ExtentWrites* next = nullptr;
+
+  void put_into(std::atomic<ExtentWrites*>& list) {
+    next = list.load(std::memory_order_relaxed);
+    while (!list.compare_exchange_weak(next, this, std::memory_order_acq_rel)) {
+    }
+  }
+};
+
+void Publisher::piece_written(void* context, const Status& status) {
+  auto* const writes = static_cast<ExtentWrites*>(context);
+  if (!status.ok()) writes->failed.store(true, std::memory_order_relaxed);
+  if (writes->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!writes->failed.load(std::memory_order_relaxed)) return written(writes);
+  writes->put_into(*writes->unwritten);
+}
+
+void Publisher::written(ExtentWrites* writes) {
+  const std::unique_ptr<ExtentWrites> last(writes);
+  writes->extent->residency->give_back_stored(writes->extent.get());
+  writes->extent->writing.store(false, std::memory_order_release);
+}
+
+Publisher::Batch::~Batch() {
+  while (ExtentWrites* const writes = unwritten.load(std::memory_order_acquire)) {
+    unwritten.store(writes->next, std::memory_order_relaxed);
+    delete writes;
+  }
+}
 
 Publisher::Publisher(const os::Machine& machine, tree::Store* store,
                      std::function<Lsn(uint64_t)> log_needed)
@@ -150,7 +175,7 @@ uint64_t Publisher::add_whole(Edit edit) {
     auto* const writes =
         all_writes
             .emplace_back(new ExtentWrites{
-                extent, (size + kPublishWriteBytesMax - 1) / kPublishWriteBytesMax})
+                extent, from, (size + kPublishWriteBytesMax - 1) / kPublishWriteBytesMax, nullptr})
             .get();
     for (size_t at = 0; at < size; at += kPublishWriteBytesMax) {
       os::IoRequest request;
@@ -181,7 +206,9 @@ uint64_t Publisher::add_whole(Edit edit) {
       if (needed > to.capacity()) to.reserve(std::max(needed, 2 * to.capacity()));
     };
     each_part(edit, batch.edit, make_room);
-    for (std::unique_ptr<ExtentWrites>& writes : all_writes) static_cast<void>(writes.release());
+    for (std::unique_ptr<ExtentWrites>& writes : all_writes) {
+      writes.release()->unwritten = &batch.unwritten;
+    }
     for (const format::ContainerRecord& record : edit.set)
       batch.max_cut = std::max(batch.max_cut, record.cut);
     const auto move_all = [](auto& from, auto& to) {
@@ -288,12 +315,35 @@ void Publisher::Batch::go_behind(Batch& earlier) {
               std::make_move_iterator(from.end()));
   });
   max_cut = std::max(max_cut, earlier.max_cut);
+  while (ExtentWrites* const writes = earlier.unwritten.load(std::memory_order_acquire)) {
+    earlier.unwritten.store(writes->next, std::memory_order_relaxed);
+    writes->put_into(unwritten);
+  }
+}
+
+// What there was no space for, say.
+Status Publisher::write_again(Batch& batch) {
+  while (ExtentWrites* const writes = batch.unwritten.load(std::memory_order_acquire)) {
+    const tree::Extent& extent = *writes->extent.get();
+    Status status = store_->space->file(extent.address.file)
+                        ->write_at(uint64_t{extent.address.block} * os::kBlockBytes,
+                                   {writes->from, extent.disk_bytes()});
+    if (!status.ok()) return os::as_no_space(std::move(status));
+    batch.unwritten.store(writes->next, std::memory_order_relaxed);
+    written(writes);
+  }
+  return {};
 }
 
 Status Publisher::publish_batch(Batch& batch, format::ManifestBatch extra, bool* unchanged) {
   Lsn kept_for_feeds = 0;
   const uint64_t begin_us = machine_.clock->monotonic_us();
-  if (Status s = batch.group.wait(); !s.ok()) return s;
+  Status status = os::as_no_space(batch.group.wait());
+  if (status.ok() || status.is(StatusCode::kNoSpace)) status = write_again(batch);
+  if (!status.ok()) {
+    *unchanged = status.is(StatusCode::kNoSpace);
+    return status;
+  }
   for (const tree::ExtentRef& extent : batch.edit.fresh) {
     store_->space->mark_written(
         extent->address.file);  // only a finished write is covered by the next sync

@@ -19,7 +19,9 @@
 // What other processes read counts, too: which extents they hold back is told to the space, and the
 // log stays while one of them reads it (db/follower_registry.h).
 // 4. An error is final: the database is read-only from then on. Whoever meets it is told as it is,
-// all others kReadOnly, by status() and by the log, which takes no commit any more.
+// all others kReadOnly, by status() and by the log, which takes no commit any more. But kNoSpace of
+// the writes and of the manifest is not: the batch goes with the next one, its extents stay in
+// memory until they are written, and the log keeps what it is to be trimmed to.
 
 #include <atomic>
 #include <functional>
@@ -122,16 +124,24 @@ class Publisher {
 
  private:
   uint64_t add_whole(Edit edit);
+  struct ExtentWrites;
   struct Batch {
+    ~Batch();
+
     uint64_t number = 0;
     Edit edit;
     Lsn max_cut = 0;
     size_t bytes = 0;
     os::IoGroup group;
+    // Extents of which a write has failed. They stay in memory until they are written.
+    std::atomic<ExtentWrites*> unwritten{nullptr};
 
     void go_behind(Batch& earlier);
   };
   void run();
+  static void piece_written(void* context, const Status& status);
+  static void written(ExtentWrites* writes);
+  Status write_again(Batch& batch) REQUIRES(publish_mutex_);
   // *unchanged: whether it failed where nothing has changed, and may be tried again.
   Status publish_batch(Batch& batch, format::ManifestBatch extra, bool* unchanged)
       REQUIRES(publish_mutex_);

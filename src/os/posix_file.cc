@@ -53,7 +53,10 @@ Status write_fully(int fd, const std::string& path, uint64_t offset, std::span<c
   while (!data.empty()) {
     const ssize_t written =
         retried([&] { return pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset)); });
-    if (written < 0) return error_status(errno, path, "write", offset);
+    // Only where a file may not be larger does a write end within a block; a direct one does not
+    // go on from there.
+    const bool at_limit = written < 0 && errno == EINVAL && offset % kBlockBytes != 0;
+    if (written < 0) return error_status(at_limit ? EFBIG : errno, path, "write", offset);
     if (written == 0) return error_status(EIO, path, "write", offset);
     offset += static_cast<uint64_t>(written);
     data = data.subspan(static_cast<size_t>(written));

@@ -53,6 +53,29 @@ TEST_F(PosixFileTest, FullFileSystemIsNoSpace) {
   EXPECT_EQ(status.message(), "/dev/full: write at 0: No space left on device");
 }
 
+// Also where a direct write ends within a block, from where no other one may go on.
+TEST_F(PosixFileTest, AFileThatMayNotBeLargerIsNoSpace) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  for (const rlim_t bytes : {rlim_t{4 * kBlockBytes}, rlim_t{4 * kBlockBytes + 512}, rlim_t{512}}) {
+    for (const bool direct : {false, true}) {
+      const std::string name = in("f" + std::to_string(bytes) + (direct ? "d" : ""));
+      auto file = std::move(files_.open_file(name, {.create = true, .direct = direct})).value();
+      alignas(kBlockBytes) static const char data[8 * kBlockBytes] = {};
+      rlimit small = before;
+      small.rlim_cur = bytes;
+      ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+      const Status status = file->write_at(0, data);
+      ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+      EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+      EXPECT_NE(status.to_string().find("File too large"), std::string::npos);
+      EXPECT_TRUE(file->write_at(0, data).ok());
+    }
+  }
+  std::signal(SIGXFSZ, handler);
+}
+
 // 4 of posix_file.h.
 TEST_F(PosixFileTest, OnlyRegularFilesAreOpened) {
   ASSERT_TRUE(files_.open_file(in("f"), {.create = true}).ok());
