@@ -39,10 +39,11 @@ class Check {
     int code = mdbx_txn_begin(env_, nullptr, MDBX_TXN_RDONLY, &txn);
     if (code != MDBX_SUCCESS) return code;
     context_->txn = txn;
-    context_->result.recent_txnid = context_->result.steady_txnid = txn->id();
-    code = stage(MDBX_chk_tree, [&] { return files(txn); });
-    if (code == MDBX_SUCCESS) code = stage(MDBX_chk_maindb, [&] { return table(txn, nullptr); });
-    if (code == MDBX_SUCCESS) code = stage(MDBX_chk_tables, [&] { return named(txn); });
+    try {
+      code = look_at_all(txn);
+    } catch (...) {
+      code = mdbx_shim::exception_code();
+    }
     context_->txn = nullptr;
     txn->abort();
     context_->scope = nullptr;
@@ -51,6 +52,14 @@ class Check {
   }
 
  private:
+  int look_at_all(MDBX_txn* txn) {
+    context_->result.recent_txnid = context_->result.steady_txnid = txn->id();
+    int code = stage(MDBX_chk_tree, [&] { return files(txn); });
+    if (code == MDBX_SUCCESS) code = stage(MDBX_chk_maindb, [&] { return table(txn, nullptr); });
+    if (code == MDBX_SUCCESS) code = stage(MDBX_chk_tables, [&] { return named(txn); });
+    return code;
+  }
+
   template <typename Work>
   int stage(MDBX_chk_stage_t which, const Work& work) {
     scope_.stage = which;
@@ -199,11 +208,13 @@ class Check {
 
 int mdbx_env_chk(MDBX_env* env, const MDBX_chk_callbacks_t* cb, MDBX_chk_context_t* ctx,
                  const MDBX_chk_flags_t flags, MDBX_chk_severity_t,
-                 unsigned timeout_seconds_16dot16) {
+                 unsigned timeout_seconds_16dot16) try {
   if (env == nullptr || cb == nullptr || ctx == nullptr) return MDBX_EINVAL;
   if (env->signature != mdbx_shim::kEnvironmentSignature) return MDBX_EBADSIGN;
   if (!env->is_open()) return MDBX_EPERM;
   return Check(env, *cb, ctx, flags, timeout_seconds_16dot16).run();
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_env_chk_encount_problem(MDBX_chk_context_t* ctx) {

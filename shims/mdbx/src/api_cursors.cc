@@ -49,7 +49,11 @@ int scan_on(MDBX_cursor* cursor, mdbx_shim::PointerTo<MDBX_predicate_func> predi
 
 }  // namespace
 
-MDBX_cursor* mdbx_cursor_create(void* context) { return new MDBX_cursor(context); }
+MDBX_cursor* mdbx_cursor_create(void* context) try {
+  return new MDBX_cursor(context);
+} catch (...) {
+  return nullptr;
+}
 
 int mdbx_cursor_set_userctx(MDBX_cursor* cursor, void* ctx) {
   if (cursor == nullptr) return MDBX_EINVAL;
@@ -62,38 +66,48 @@ void* mdbx_cursor_get_userctx(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
   return is_cursor(cursor) ? cursor->userctx : nullptr;
 }
 
-int mdbx_cursor_bind(MDBX_txn* txn, MDBX_cursor* cursor, MDBX_dbi dbi) {
+int mdbx_cursor_bind(MDBX_txn* txn, MDBX_cursor* cursor, MDBX_dbi dbi) try {
   return cursor == nullptr ? int{MDBX_EINVAL} : cursor->bind(txn, dbi);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_unbind(MDBX_cursor* cursor) {
+int mdbx_cursor_unbind(MDBX_cursor* cursor) try {
   if (cursor == nullptr) return MDBX_EINVAL;
   if (!is_cursor(cursor)) return MDBX_EBADSIGN;
   cursor->unbind();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_reset(MDBX_cursor* cursor) {
+int mdbx_cursor_reset(MDBX_cursor* cursor) try {
   if (const int code = MDBX_cursor::check(cursor, 0); code != MDBX_SUCCESS) return code;
   cursor->reset();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_open(MDBX_txn* txn, MDBX_dbi dbi, MDBX_cursor** ret) {
+int mdbx_cursor_open(MDBX_txn* txn, MDBX_dbi dbi, MDBX_cursor** ret) try {
   if (ret == nullptr) return MDBX_EINVAL;
   *ret = nullptr;
   auto cursor = std::make_unique<MDBX_cursor>(nullptr);
   const int code = cursor->bind(txn, dbi);
   if (code == MDBX_SUCCESS) *ret = cursor.release();
   return code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_renew(MDBX_txn* txn, MDBX_cursor* cursor) {
+int mdbx_cursor_renew(MDBX_txn* txn, MDBX_cursor* cursor) try {
   if (cursor == nullptr) return MDBX_EINVAL;
   return cursor->bind(txn, cursor->dbi);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_close2(MDBX_cursor* cursor) {
+int mdbx_cursor_close2(MDBX_cursor* cursor) try {
   if (cursor == nullptr) return MDBX_EINVAL;
   if (!is_cursor(cursor)) return MDBX_EBADSIGN;
   if (cursor->signature == mdbx_shim::kCursorBound) {
@@ -104,13 +118,15 @@ int mdbx_cursor_close2(MDBX_cursor* cursor) {
   cursor->signature = 0;
   delete cursor;
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 void mdbx_cursor_close(MDBX_cursor* cursor) {
   if (cursor != nullptr) static_cast<void>(mdbx_cursor_close2(cursor));
 }
 
-int mdbx_txn_release_all_cursors_ex(const MDBX_txn* txn, bool unbind, size_t* count) {
+int mdbx_txn_release_all_cursors_ex(const MDBX_txn* txn, bool unbind, size_t* count) try {
   if (count != nullptr) *count = 0;
   const int code = MDBX_txn::check(txn, MDBX_TXN_FINISHED | MDBX_TXN_HAS_CHILD);
   if (code != MDBX_SUCCESS) return code;
@@ -126,6 +142,8 @@ int mdbx_txn_release_all_cursors_ex(const MDBX_txn* txn, bool unbind, size_t* co
     }
   }
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 MDBX_txn* mdbx_cursor_txn(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
@@ -137,12 +155,15 @@ MDBX_dbi mdbx_cursor_dbi(const MDBX_cursor* cursor) {
                                                                            : UINT32_MAX;
 }
 
-int mdbx_cursor_copy(const MDBX_cursor* src, MDBX_cursor* dest) {
+int mdbx_cursor_copy(const MDBX_cursor* src, MDBX_cursor* dest) try {
   const int code = MDBX_cursor::check(src, MDBX_TXN_FINISHED | MDBX_TXN_HAS_CHILD);
   return code == MDBX_SUCCESS ? const_cast<MDBX_cursor*>(src)->copy_to(dest) : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_compare(const MDBX_cursor* left, const MDBX_cursor* right, bool ignore_multival) {
+int mdbx_cursor_compare(const MDBX_cursor* left, const MDBX_cursor* right,
+                        bool ignore_multival) try {
   constexpr int kIncomparable = INT16_MAX + 1;
   if (left == nullptr || right == nullptr) {
     return left == right ? 0 : left == nullptr ? -kIncomparable * 9 : kIncomparable * 9;
@@ -163,21 +184,28 @@ int mdbx_cursor_compare(const MDBX_cursor* left, const MDBX_cursor* right, bool 
     if (left->dbi != right->dbi) return further(left->dbi, right->dbi, 5);
   }
   return const_cast<MDBX_cursor*>(left)->compare(*const_cast<MDBX_cursor*>(right), ignore_multival);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_get(MDBX_cursor* cursor, MDBX_val* key, MDBX_val* data, MDBX_cursor_op op) {
+int mdbx_cursor_get(MDBX_cursor* cursor, MDBX_val* key, MDBX_val* data, MDBX_cursor_op op) try {
   const int code = check_read(cursor);
   return code == MDBX_SUCCESS ? cursor->get(key, data, op) : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_ignord(MDBX_cursor* cursor) {
+int mdbx_cursor_ignord(MDBX_cursor* cursor) try {
   // The order of keys is the engine's own to keep: there is nothing here to
   // ignore.
   return MDBX_cursor::check(cursor, 0);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_cursor_scan(MDBX_cursor* cursor, mdbx_shim::PointerTo<MDBX_predicate_func> predicate,
-                     void* context, MDBX_cursor_op start_op, MDBX_cursor_op turn_op, void* arg) {
+                     void* context, MDBX_cursor_op start_op, MDBX_cursor_op turn_op,
+                     void* arg) try {
   constexpr unsigned kStarts = 1U << MDBX_FIRST | 1U << MDBX_FIRST_DUP | 1U << MDBX_LAST |
                                1U << MDBX_LAST_DUP | 1U << MDBX_GET_CURRENT |
                                1U << MDBX_GET_MULTIPLE;
@@ -190,11 +218,13 @@ int mdbx_cursor_scan(MDBX_cursor* cursor, mdbx_shim::PointerTo<MDBX_predicate_fu
   const int code = cursor->get(&key, &value, start_op);
   if (code != MDBX_SUCCESS) return code;
   return scan_on(cursor, predicate, context, arg, &key, &value, turn_op);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_cursor_scan_from(MDBX_cursor* cursor, mdbx_shim::PointerTo<MDBX_predicate_func> predicate,
                           void* context, MDBX_cursor_op from_op, MDBX_val* from_key,
-                          MDBX_val* from_value, MDBX_cursor_op turn_op, void* arg) {
+                          MDBX_val* from_value, MDBX_cursor_op turn_op, void* arg) try {
   constexpr unsigned kStarts = 1U << MDBX_GET_BOTH | 1U << MDBX_GET_BOTH_RANGE |
                                1U << MDBX_SET_KEY | 1U << MDBX_GET_MULTIPLE |
                                1U << MDBX_SET_LOWERBOUND | 1U << MDBX_SET_UPPERBOUND;
@@ -210,31 +240,40 @@ int mdbx_cursor_scan_from(MDBX_cursor* cursor, mdbx_shim::PointerTo<MDBX_predica
     if (read != MDBX_SUCCESS) return read;
   }
   return scan_on(cursor, predicate, context, arg, from_key, from_value, turn_op);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_cursor_get_batch(MDBX_cursor* cursor, size_t* count, MDBX_val* pairs, size_t limit,
-                          MDBX_cursor_op op) {
+                          MDBX_cursor_op op) try {
   if (count == nullptr) return MDBX_EINVAL;
   *count = 0;
   if (limit < 4) return MDBX_EINVAL;
   if (const int code = check_read(cursor); code != MDBX_SUCCESS) return code;
   return cursor->get_batch(count, pairs, limit, op);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_cursor_put(MDBX_cursor* cursor, const MDBX_val* key, MDBX_val* data,
-                    MDBX_put_flags_t flags) {
+                    MDBX_put_flags_t flags) try {
   if (key == nullptr || data == nullptr) return MDBX_EINVAL;
   if (const int code = MDBX_cursor::check_write(cursor); code != MDBX_SUCCESS) return code;
   if (unsigned{flags} & ~kCursorPutFlags) return MDBX_EINVAL;
   return cursor->put(key, data, flags);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(cursor->txn);
 }
 
-int mdbx_cursor_del(MDBX_cursor* cursor, MDBX_put_flags_t flags) {
+int mdbx_cursor_del(MDBX_cursor* cursor, MDBX_put_flags_t flags) try {
   const int code = MDBX_cursor::check_write(cursor);
   return code == MDBX_SUCCESS ? cursor->del(flags) : code;
+} catch (...) {
+  return mdbx_shim::fail_by_exception(cursor->txn);
 }
 
-int mdbx_cursor_count_ex(const MDBX_cursor* cursor, size_t* count, MDBX_stat* stat, size_t bytes) {
+int mdbx_cursor_count_ex(const MDBX_cursor* cursor, size_t* count, MDBX_stat* stat,
+                         size_t bytes) try {
   if (const int code = check_read(cursor); code != MDBX_SUCCESS) return code;
   if (stat != nullptr) {
     if (bytes != sizeof(MDBX_stat) && bytes != offsetof(MDBX_stat, ms_mod_txnid)) {
@@ -251,18 +290,22 @@ int mdbx_cursor_count_ex(const MDBX_cursor* cursor, size_t* count, MDBX_stat* st
   }
   if (count != nullptr) *count = values;
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_cursor_count(const MDBX_cursor* cursor, size_t* count) {
   return count == nullptr ? int{MDBX_EINVAL} : mdbx_cursor_count_ex(cursor, count, nullptr, 0);
 }
 
-int mdbx_cursor_eof(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
+int mdbx_cursor_eof(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW try {
   if (const int code = MDBX_cursor::check(cursor, 0); code != MDBX_SUCCESS) return code;
   const_cast<MDBX_cursor*>(cursor)->look();
   const bool end = cursor->place == Place::kFresh || cursor->place == Place::kNowhere ||
                    cursor->place == Place::kEnd || cursor->at_end;
   return end ? MDBX_RESULT_TRUE : MDBX_RESULT_FALSE;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 namespace {
@@ -274,17 +317,25 @@ int on(const MDBX_cursor* cursor, bool (MDBX_cursor::*where)()) {
 
 }  // namespace
 
-int mdbx_cursor_on_first(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
+int mdbx_cursor_on_first(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW try {
   return on(cursor, &MDBX_cursor::on_first);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
-int mdbx_cursor_on_first_dup(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
+int mdbx_cursor_on_first_dup(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW try {
   return on(cursor, &MDBX_cursor::on_first_value);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
-int mdbx_cursor_on_last(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
+int mdbx_cursor_on_last(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW try {
   return on(cursor, &MDBX_cursor::on_last);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
-int mdbx_cursor_on_last_dup(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
+int mdbx_cursor_on_last_dup(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW try {
   return on(cursor, &MDBX_cursor::on_last_value);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 namespace {
@@ -333,7 +384,7 @@ bool stands(const MDBX_cursor* cursor) {
 }  // namespace
 
 int mdbx_estimate_distance(const MDBX_cursor* first, const MDBX_cursor* last,
-                           ptrdiff_t* distance_items) {
+                           ptrdiff_t* distance_items) try {
   if (distance_items == nullptr) return MDBX_EINVAL;
   *distance_items = 0;
   for (const MDBX_cursor* cursor : {first, last}) {
@@ -342,10 +393,12 @@ int mdbx_estimate_distance(const MDBX_cursor* first, const MDBX_cursor* last,
   if (first->dbi != last->dbi || first->txn != last->txn) return MDBX_EINVAL;
   if (!stands(first) || !stands(last)) return MDBX_ENODATA;
   return distance_between(first, last, distance_items);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_estimate_move(const MDBX_cursor* cursor, MDBX_val* key, MDBX_val* data,
-                       MDBX_cursor_op move_op, ptrdiff_t* distance_items) {
+                       MDBX_cursor_op move_op, ptrdiff_t* distance_items) try {
   if (distance_items == nullptr || move_op == MDBX_GET_CURRENT || move_op == MDBX_GET_MULTIPLE) {
     return MDBX_EINVAL;
   }
@@ -366,11 +419,13 @@ int mdbx_estimate_move(const MDBX_cursor* cursor, MDBX_val* key, MDBX_val* data,
   }
   moved.unbind();
   return code == MDBX_RESULT_TRUE ? int{MDBX_SUCCESS} : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 #if HAWTHORN_MDBX_API >= 14
 int mdbx_cursor_distance(const MDBX_cursor* first, const MDBX_cursor* last, intptr_t* distance,
-                         unsigned deepness) {
+                         unsigned deepness) try {
   if (distance == nullptr || (first == nullptr && last == nullptr)) return MDBX_EINVAL;
   *distance = 0;
   static_cast<void>(deepness);  // exact at every level
@@ -383,9 +438,11 @@ int mdbx_cursor_distance(const MDBX_cursor* first, const MDBX_cursor* last, intp
     return MDBX_EINVAL;
   }
   return distance_between(first, last, distance);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_cursor_scroll(MDBX_cursor* cursor, intptr_t amount, unsigned) {
+int mdbx_cursor_scroll(MDBX_cursor* cursor, intptr_t amount, unsigned) try {
   if (const int code = check_read(cursor); code != MDBX_SUCCESS) return code;
   if (!stands(cursor)) return MDBX_ENODATA;
   for (; amount != 0; amount += amount < 0 ? 1 : -1) {
@@ -393,10 +450,12 @@ int mdbx_cursor_scroll(MDBX_cursor* cursor, intptr_t amount, unsigned) {
     if (code != MDBX_SUCCESS) return code;
   }
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_cursor_distribute(const MDBX_cursor* first, const MDBX_cursor* last, MDBX_cursor** array,
-                           intptr_t count, unsigned) {
+                           intptr_t count, unsigned) try {
   if (array == nullptr || count < 1 || (first == nullptr && last == nullptr)) return MDBX_EINVAL;
   for (const MDBX_cursor* cursor : {first, last}) {
     if (cursor == nullptr) continue;
@@ -440,6 +499,8 @@ int mdbx_cursor_distribute(const MDBX_cursor* first, const MDBX_cursor* last, MD
   }
   begin.unbind();
   return code != MDBX_SUCCESS ? code : enough ? int{MDBX_SUCCESS} : int{MDBX_RESULT_TRUE};
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 namespace {
@@ -472,7 +533,7 @@ int values_around(MDBX_cursor* cursor, ptrdiff_t* before, ptrdiff_t* from) {
 }  // namespace
 
 int mdbx_cursor_delete_range(MDBX_cursor* begin, MDBX_cursor* end, bool end_including,
-                             uint64_t* number_of_affected) {
+                             uint64_t* number_of_affected) try {
   if (number_of_affected != nullptr) *number_of_affected = 0;
   if (begin == nullptr && end == nullptr) return MDBX_EINVAL;
   for (MDBX_cursor* cursor : {begin, end}) {
@@ -496,10 +557,12 @@ int mdbx_cursor_delete_range(MDBX_cursor* begin, MDBX_cursor* end, bool end_incl
   if (code == MDBX_SUCCESS) code = delete_from(&walk, count, number_of_affected);
   walk.unbind();
   return code;
+} catch (...) {
+  return mdbx_shim::fail_by_exception((begin != nullptr ? begin : end)->txn);
 }
 
 int mdbx_cursor_bunch_delete(MDBX_cursor* cursor, MDBX_bunch_action_t action,
-                             uint64_t* number_of_affected) {
+                             uint64_t* number_of_affected) try {
   if (number_of_affected != nullptr) *number_of_affected = 0;
   if (const int code = MDBX_cursor::check_write(cursor); code != MDBX_SUCCESS) return code;
   if (action == MDBX_DELETE_WHOLE) {
@@ -566,5 +629,7 @@ int mdbx_cursor_bunch_delete(MDBX_cursor* cursor, MDBX_bunch_action_t action,
   if (code == MDBX_SUCCESS) code = delete_from(&walk, count, number_of_affected);
   walk.unbind();
   return code;
+} catch (...) {
+  return mdbx_shim::fail_by_exception(cursor->txn);
 }
 #endif

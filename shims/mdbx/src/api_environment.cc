@@ -40,16 +40,21 @@ int check_env(const MDBX_env* env, bool open) {
 
 }  // namespace
 
-int mdbx_env_create(MDBX_env** penv) {
+int mdbx_env_create(MDBX_env** penv) try {
   if (penv == nullptr) return MDBX_EINVAL;
   *penv = new MDBX_env();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_open(MDBX_env* env, const char* pathname, MDBX_env_flags_t flags, mdbx_mode_t mode) {
+int mdbx_env_open(MDBX_env* env, const char* pathname, MDBX_env_flags_t flags,
+                  mdbx_mode_t mode) try {
   if (const int code = check_env(env, false); code != MDBX_SUCCESS) return code;
   if (pathname == nullptr || (unsigned{flags} & ~kFlagsOfOpen) != 0) return MDBX_EINVAL;
   return env->open(pathname, flags, mode);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_env_open_for_recovery(MDBX_env* env, const char*, unsigned, bool) {
@@ -66,7 +71,7 @@ int mdbx_preopen_snapinfo(const char* pathname, MDBX_envinfo* info, size_t) {
   return pathname == nullptr || info == nullptr ? int{MDBX_EINVAL} : int{MDBX_ENOSYS};
 }
 
-int mdbx_env_close_ex(MDBX_env* env, bool dont_sync) {
+int mdbx_env_close_ex(MDBX_env* env, bool dont_sync) try {
   if (env == nullptr) return MDBX_EINVAL;
   if (env->signature != mdbx_shim::kEnvironmentSignature) return MDBX_EBADSIGN;
   const int code = env->close(dont_sync);
@@ -75,6 +80,8 @@ int mdbx_env_close_ex(MDBX_env* env, bool dont_sync) {
   // What the parent's threads wait for cannot be destroyed.
   if (!env->inherited()) delete env;
   return code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_env_resurrect_after_fork(MDBX_env* env) {
@@ -84,7 +91,7 @@ int mdbx_env_resurrect_after_fork(MDBX_env* env) {
   return env->inherited() ? MDBX_PANIC : MDBX_SUCCESS;
 }
 
-int mdbx_env_delete(const char* pathname, MDBX_env_delete_mode_t mode) {
+int mdbx_env_delete(const char* pathname, MDBX_env_delete_mode_t mode) try {
   if (pathname == nullptr) return MDBX_EINVAL;
   if (mode != MDBX_ENV_JUST_DELETE && mode != MDBX_ENV_ENSURE_UNUSED &&
       mode != MDBX_ENV_WAIT_FOR_UNUSED) {
@@ -99,29 +106,39 @@ int mdbx_env_delete(const char* pathname, MDBX_env_delete_mode_t mode) {
     }
     usleep(10'000);
   }
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_copy(MDBX_env* env, const char* dest, MDBX_copy_flags_t flags) {
+int mdbx_env_copy(MDBX_env* env, const char* dest, MDBX_copy_flags_t flags) try {
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   return dest == nullptr ? int{MDBX_EINVAL} : mdbx_shim::copy_environment(*env, dest, flags);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_copy2fd(MDBX_env* env, mdbx_filehandle_t fd, MDBX_copy_flags_t flags) {
+int mdbx_env_copy2fd(MDBX_env* env, mdbx_filehandle_t fd, MDBX_copy_flags_t flags) try {
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   return mdbx_shim::copy_environment(*env, fd, flags);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_copy2pathname(MDBX_txn* txn, const char* dest, MDBX_copy_flags_t flags) {
+int mdbx_txn_copy2pathname(MDBX_txn* txn, const char* dest, MDBX_copy_flags_t flags) try {
   if (const int code = MDBX_txn::check(txn, MDBX_TXN_BLOCKED); code != MDBX_SUCCESS) return code;
   return dest == nullptr ? int{MDBX_EINVAL} : mdbx_shim::copy_transaction(txn, dest, flags);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_copy2fd(MDBX_txn* txn, mdbx_filehandle_t fd, MDBX_copy_flags_t flags) {
+int mdbx_txn_copy2fd(MDBX_txn* txn, mdbx_filehandle_t fd, MDBX_copy_flags_t flags) try {
   if (const int code = MDBX_txn::check(txn, MDBX_TXN_BLOCKED); code != MDBX_SUCCESS) return code;
   return mdbx_shim::copy_transaction(txn, fd, flags);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_stat_ex(const MDBX_env* env, const MDBX_txn* txn, MDBX_stat* stat, size_t bytes) {
+int mdbx_env_stat_ex(const MDBX_env* env, const MDBX_txn* txn, MDBX_stat* stat, size_t bytes) try {
   if (env == nullptr && txn != nullptr) env = txn->env;
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   if (stat == nullptr || (bytes != sizeof(MDBX_stat) && bytes != offsetof(MDBX_stat, ms_mod_txnid)))
@@ -144,9 +161,12 @@ int mdbx_env_stat_ex(const MDBX_env* env, const MDBX_txn* txn, MDBX_stat* stat, 
   TxnTable* main = nullptr;
   const int code = moment.table(mdbx_shim::kMainDbi, &main);
   return code == MDBX_SUCCESS ? moment.stat(main, stat, bytes) : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_info_ex(const MDBX_env* env, const MDBX_txn* txn, MDBX_envinfo* info, size_t bytes) {
+int mdbx_env_info_ex(const MDBX_env* env, const MDBX_txn* txn, MDBX_envinfo* info,
+                     size_t bytes) try {
   if (env == nullptr && txn != nullptr) env = txn->env;
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   if (txn != nullptr) {
@@ -215,14 +235,18 @@ int mdbx_env_info_ex(const MDBX_env* env, const MDBX_txn* txn, MDBX_envinfo* inf
   }
   memcpy(static_cast<void*>(info), &all, bytes);
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_sync_ex(MDBX_env* env, bool force, bool nonblock) {
+int mdbx_env_sync_ex(MDBX_env* env, bool force, bool nonblock) try {
   const int code = check_env(env, true);
   return code != MDBX_SUCCESS ? code : env->sync(force, nonblock);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_set_flags(MDBX_env* env, MDBX_env_flags_t flags, bool onoff) {
+int mdbx_env_set_flags(MDBX_env* env, MDBX_env_flags_t flags, bool onoff) try {
   if (const int code = check_env(env, false); code != MDBX_SUCCESS) return code;
   if (unsigned{flags} & ~(env->is_open() ? kChangeableFlags : kFlagsOfOpen)) return MDBX_EPERM;
   if (env->flags & MDBX_RDONLY) return MDBX_EACCESS;
@@ -231,6 +255,8 @@ int mdbx_env_set_flags(MDBX_env* env, MDBX_env_flags_t flags, bool onoff) {
   env->flags = onoff ? env->flags | flags : env->flags & ~unsigned{flags};
   if (env->is_open() && !own) env->writer.unlock();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_env_get_flags(const MDBX_env* env, unsigned* flags) {
@@ -265,7 +291,7 @@ void* mdbx_env_get_userctx(const MDBX_env* env) HAWTHORN_MDBX_NOTHROW {
   return env != nullptr ? env->userctx : nullptr;
 }
 
-int mdbx_env_set_option(MDBX_env* env, const MDBX_option_t option, uint64_t value) {
+int mdbx_env_set_option(MDBX_env* env, const MDBX_option_t option, uint64_t value) try {
   if (const int code = check_env(env, false); code != MDBX_SUCCESS) return code;
   const bool standard = value == UINT64_MAX;
   switch (option) {
@@ -303,9 +329,11 @@ int mdbx_env_set_option(MDBX_env* env, const MDBX_option_t option, uint64_t valu
   }
   env->page_options[number] = standard ? 0 : value;
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_env_get_option(const MDBX_env* env, const MDBX_option_t option, uint64_t* pvalue) {
+int mdbx_env_get_option(const MDBX_env* env, const MDBX_option_t option, uint64_t* pvalue) try {
   if (const int code = check_env(env, false); code != MDBX_SUCCESS) return code;
   if (pvalue == nullptr) return MDBX_EINVAL;
   switch (option) {
@@ -331,11 +359,13 @@ int mdbx_env_get_option(const MDBX_env* env, const MDBX_option_t option, uint64_
   if (number > mdbx_shim::kLastOption) return MDBX_EINVAL;
   *pvalue = env->page_options[number];
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_env_set_geometry(MDBX_env* env, intptr_t size_lower, intptr_t size_now,
                           intptr_t size_upper, intptr_t growth_step, intptr_t shrink_threshold,
-                          intptr_t pagesize) {
+                          intptr_t pagesize) try {
   if (const int code = check_env(env, false); code != MDBX_SUCCESS) return code;
   if (env->flags & MDBX_RDONLY) return env->is_open() ? int{MDBX_EACCESS} : int{MDBX_SUCCESS};
   if (pagesize > 0) {
@@ -366,6 +396,8 @@ int mdbx_env_set_geometry(MDBX_env* env, intptr_t size_lower, intptr_t size_now,
   }
   if (wanted.upper != 0 && env->used_bytes() > wanted.upper) return MDBX_MAP_FULL;
   return env->change_geometry(wanted);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_env_set_hsr(MDBX_env* env, mdbx_shim::PointerTo<MDBX_hsr_func> hsr_callback) {
@@ -378,7 +410,8 @@ mdbx_shim::PointerTo<MDBX_hsr_func> mdbx_env_get_hsr(const MDBX_env* env) HAWTHO
   return check_env(env, false) == MDBX_SUCCESS ? env->hsr : nullptr;
 }
 
-int mdbx_env_warmup(const MDBX_env* env, const MDBX_txn* txn, MDBX_warmup_flags_t flags, unsigned) {
+int mdbx_env_warmup(const MDBX_env* env, const MDBX_txn* txn, MDBX_warmup_flags_t flags,
+                    unsigned) try {
   if (env == nullptr && txn != nullptr) env = txn->env;
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   constexpr unsigned kKnown = MDBX_warmup_force | MDBX_warmup_oomsafe | MDBX_warmup_lock |
@@ -391,24 +424,30 @@ int mdbx_env_warmup(const MDBX_env* env, const MDBX_txn* txn, MDBX_warmup_flags_
     return code;
   }
   return mdbx_shim::to_code(db->warm_up());
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_lock(MDBX_env* env, bool dont_wait) {
+int mdbx_txn_lock(MDBX_env* env, bool dont_wait) try {
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   if (env->flags & MDBX_RDONLY) return MDBX_EACCESS;
   if (env->writer.held_by_this_thread()) return MDBX_BUSY;
   return env->writer.lock(!dont_wait) ? MDBX_SUCCESS : MDBX_BUSY;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_unlock(MDBX_env* env) {
+int mdbx_txn_unlock(MDBX_env* env) try {
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   if (!env->writer.held_by_this_thread() || env->write_txn != nullptr) return MDBX_THREAD_MISMATCH;
   env->writer.unlock();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_reader_list(const MDBX_env* env, mdbx_shim::PointerTo<MDBX_reader_list_func> func,
-                     void* ctx) {
+                     void* ctx) try {
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   if (func == nullptr) return MDBX_EINVAL;
   struct Row {
@@ -441,6 +480,8 @@ int mdbx_reader_list(const MDBX_env* env, mdbx_shim::PointerTo<MDBX_reader_list_
     if (code != MDBX_SUCCESS) return code;
   }
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_reader_check(MDBX_env* env, int* dead) {
@@ -463,7 +504,7 @@ int mdbx_thread_unregister(const MDBX_env* env) {
 #if HAWTHORN_MDBX_API >= 14
 int mdbx_env_defrag(MDBX_env* env, size_t, size_t, size_t, size_t, intptr_t, intptr_t,
                     MDBX_defrag_notify_func progress_callback, void* ctx,
-                    MDBX_defrag_result_t* result) {
+                    MDBX_defrag_result_t* result) try {
   if (const int code = check_env(env, true); code != MDBX_SUCCESS) return code;
   if (!env->writes()) return MDBX_EACCESS;
   MDBX_defrag_result_t done;
@@ -480,5 +521,7 @@ int mdbx_env_defrag(MDBX_env* env, size_t, size_t, size_t, size_t, intptr_t, int
   if (progress_callback != nullptr) progress_callback(ctx, &done);
   if (result != nullptr) *result = done;
   return mdbx_shim::to_code(s);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 #endif

@@ -80,33 +80,43 @@ int open_by_bytes(MDBX_txn* txn, const MDBX_val* name, unsigned flags, MDBX_dbi*
 
 int mdbx_dbi_open_ex2(MDBX_txn* txn, const MDBX_val* name, MDBX_db_flags_t flags, MDBX_dbi* dbi,
                       mdbx_shim::PointerTo<MDBX_cmp_func> keycmp,
-                      mdbx_shim::PointerTo<MDBX_cmp_func> datacmp) {
+                      mdbx_shim::PointerTo<MDBX_cmp_func> datacmp) try {
   return open_by_bytes(txn, name, flags, dbi, keycmp, datacmp);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
 int mdbx_dbi_open_ex(MDBX_txn* txn, const char* name, MDBX_db_flags_t flags, MDBX_dbi* dbi,
                      mdbx_shim::PointerTo<MDBX_cmp_func> keycmp,
-                     mdbx_shim::PointerTo<MDBX_cmp_func> datacmp) {
+                     mdbx_shim::PointerTo<MDBX_cmp_func> datacmp) try {
   const MDBX_val bytes = bytes_of(name);
   return open_by_bytes(txn, &bytes, flags, dbi, keycmp, datacmp);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
-int mdbx_dbi_open2(MDBX_txn* txn, const MDBX_val* name, MDBX_db_flags_t flags, MDBX_dbi* dbi) {
+int mdbx_dbi_open2(MDBX_txn* txn, const MDBX_val* name, MDBX_db_flags_t flags, MDBX_dbi* dbi) try {
   return open_by_bytes(txn, name, flags, dbi, nullptr, nullptr);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
-int mdbx_dbi_open(MDBX_txn* txn, const char* name, MDBX_db_flags_t flags, MDBX_dbi* dbi) {
+int mdbx_dbi_open(MDBX_txn* txn, const char* name, MDBX_db_flags_t flags, MDBX_dbi* dbi) try {
   const MDBX_val bytes = bytes_of(name);
   return open_by_bytes(txn, &bytes, flags, dbi, nullptr, nullptr);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
-int mdbx_dbi_rename2(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* name) {
+int mdbx_dbi_rename2(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* name) try {
   if (const int code = MDBX_txn::check_write(txn); code != MDBX_SUCCESS) return code;
   if (name == nullptr || name->iov_base == MDBX_CHK_MAIN || name->iov_base == MDBX_CHK_GC ||
       name->iov_base == MDBX_CHK_META) {
     return MDBX_EINVAL;
   }
   return txn->rename_table(dbi, view(*name));
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
 int mdbx_dbi_rename(MDBX_txn* txn, MDBX_dbi dbi, const char* name) {
@@ -114,7 +124,7 @@ int mdbx_dbi_rename(MDBX_txn* txn, MDBX_dbi dbi, const char* name) {
   return mdbx_dbi_rename2(txn, dbi, &bytes);
 }
 
-int mdbx_dbi_close(MDBX_env* env, MDBX_dbi dbi) {
+int mdbx_dbi_close(MDBX_env* env, MDBX_dbi dbi) try {
   if (env == nullptr) return MDBX_EINVAL;
   if (env->signature != mdbx_shim::kEnvironmentSignature) return MDBX_EBADSIGN;
   if (!env->is_open()) return MDBX_EPERM;
@@ -131,15 +141,19 @@ int mdbx_dbi_close(MDBX_env* env, MDBX_dbi dbi) {
   }
   env->forget(dbi);
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_drop(MDBX_txn* txn, MDBX_dbi dbi, bool del) {
+int mdbx_drop(MDBX_txn* txn, MDBX_dbi dbi, bool del) try {
   const int code = MDBX_txn::check_write(txn);
   return code == MDBX_SUCCESS ? txn->drop_table(dbi, del) : code;
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
 int mdbx_enumerate_tables(const MDBX_txn* txn, mdbx_shim::PointerTo<MDBX_table_enum_func> func,
-                          void* ctx) {
+                          void* ctx) try {
   if (const int code = MDBX_txn::check(txn, MDBX_TXN_BLOCKED); code != MDBX_SUCCESS) return code;
   if (func == nullptr) return MDBX_EINVAL;
   MDBX_txn& mine = *const_cast<MDBX_txn*>(txn);
@@ -160,18 +174,22 @@ int mdbx_enumerate_tables(const MDBX_txn* txn, mdbx_shim::PointerTo<MDBX_table_e
     const MDBX_val bytes = val(name);
     return func(ctx, txn, &bytes, static_cast<MDBX_db_flags_t>(record.flags), &stat, dbi);
   });
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_dbi_stat(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_stat* stat, size_t bytes) {
+int mdbx_dbi_stat(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_stat* stat, size_t bytes) try {
   MDBX_txn* mine = nullptr;
   TxnTable* table = nullptr;
   if (const int code = reading(txn, dbi, &mine, &table); code != MDBX_SUCCESS) return code;
   if (stat == nullptr || (bytes != sizeof(MDBX_stat) && bytes != offsetof(MDBX_stat, ms_mod_txnid)))
     return MDBX_EINVAL;
   return mine->stat(table, stat, bytes);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_dbi_dupsort_depthmask(const MDBX_txn* txn, MDBX_dbi dbi, uint32_t* mask) {
+int mdbx_dbi_dupsort_depthmask(const MDBX_txn* txn, MDBX_dbi dbi, uint32_t* mask) try {
   if (mask == nullptr) return MDBX_EINVAL;
   *mask = 0;
   MDBX_txn* mine = nullptr;
@@ -187,9 +205,11 @@ int mdbx_dbi_dupsort_depthmask(const MDBX_txn* txn, MDBX_dbi dbi, uint32_t* mask
     *mask |= *count == 1 ? 1U : 2U;
   }
   return cursor.status().ok() ? MDBX_SUCCESS : mine->fail(cursor.status());
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_dbi_flags_ex(const MDBX_txn* txn, MDBX_dbi dbi, unsigned* flags, unsigned* state) {
+int mdbx_dbi_flags_ex(const MDBX_txn* txn, MDBX_dbi dbi, unsigned* flags, unsigned* state) try {
   const int checked =
       MDBX_txn::check(txn, MDBX_TXN_BLOCKED & ~unsigned{MDBX_TXN_ERROR | MDBX_TXN_PARKED});
   if (checked != MDBX_SUCCESS) return checked;
@@ -201,9 +221,11 @@ int mdbx_dbi_flags_ex(const MDBX_txn* txn, MDBX_dbi dbi, unsigned* flags, unsign
   *state = (table->written ? unsigned{MDBX_DBI_DIRTY} : 0U) |
            (table->made ? unsigned{MDBX_DBI_CREAT | MDBX_DBI_FRESH} : 0U);
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_dbi_sequence(MDBX_txn* txn, MDBX_dbi dbi, uint64_t* result, uint64_t increment) {
+int mdbx_dbi_sequence(MDBX_txn* txn, MDBX_dbi dbi, uint64_t* result, uint64_t increment) try {
   MDBX_txn* mine = nullptr;
   TxnTable* table = nullptr;
   if (const int code = reading(txn, dbi, &mine, &table); code != MDBX_SUCCESS) return code;
@@ -216,20 +238,26 @@ int mdbx_dbi_sequence(MDBX_txn* txn, MDBX_dbi dbi, uint64_t* result, uint64_t in
   record->sequence += increment;
   table->written = true;
   return mine->write_record(table);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
 int mdbx_cmp(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* a,
-             const MDBX_val* b) HAWTHORN_MDBX_NOTHROW {
+             const MDBX_val* b) HAWTHORN_MDBX_NOTHROW try {
   TxnTable* table = nullptr;
   const int code = const_cast<MDBX_txn*>(txn)->table(dbi, &table);
   return code == MDBX_SUCCESS ? table->table->compare_keys(a, b) : 0;
+} catch (...) {
+  return 0;
 }
 
 int mdbx_dcmp(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* a,
-              const MDBX_val* b) HAWTHORN_MDBX_NOTHROW {
+              const MDBX_val* b) HAWTHORN_MDBX_NOTHROW try {
   TxnTable* table = nullptr;
   const int code = const_cast<MDBX_txn*>(txn)->table(dbi, &table);
   return code == MDBX_SUCCESS ? table->table->compare_values(a, b) : 0;
+} catch (...) {
+  return 0;
 }
 
 mdbx_shim::PointerTo<MDBX_cmp_func> mdbx_get_keycmp(MDBX_db_flags_t flags) HAWTHORN_MDBX_NOTHROW {
@@ -240,17 +268,19 @@ mdbx_shim::PointerTo<MDBX_cmp_func> mdbx_get_datacmp(MDBX_db_flags_t flags) HAWT
   return mdbx_shim::value_compare(flags);
 }
 
-int mdbx_get(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* data) {
+int mdbx_get(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* data) try {
   if (key == nullptr || data == nullptr) return MDBX_EINVAL;
   MDBX_txn* mine = nullptr;
   TxnTable* table = nullptr;
   if (const int code = reading(txn, dbi, &mine, &table); code != MDBX_SUCCESS) return code;
   if (const int code = mdbx_shim::check_key(*mine, *table, *key); code != MDBX_SUCCESS) return code;
   return mine->get(table, view(*key), data);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_get_ex(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_val* key, MDBX_val* data,
-                size_t* values_count) {
+                size_t* values_count) try {
   if (key == nullptr || data == nullptr) return MDBX_EINVAL;
   MDBX_txn* mine = nullptr;
   TxnTable* table = nullptr;
@@ -265,9 +295,11 @@ int mdbx_get_ex(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_val* key, MDBX_val* data
     return MDBX_SUCCESS;
   }
   return cursor->count(values_count);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_get_equal_or_great(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_val* key, MDBX_val* data) {
+int mdbx_get_equal_or_great(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_val* key, MDBX_val* data) try {
   if (key == nullptr || data == nullptr) return MDBX_EINVAL;
   MDBX_txn* mine = nullptr;
   TxnTable* table = nullptr;
@@ -275,29 +307,35 @@ int mdbx_get_equal_or_great(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_val* key, MD
   OneCall cursor;
   const int code = cursor->bind(mine, dbi);
   return code == MDBX_SUCCESS ? cursor->get(key, data, MDBX_SET_LOWERBOUND) : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_put(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* data,
-             MDBX_put_flags_t flags) {
+             MDBX_put_flags_t flags) try {
   if (key == nullptr || data == nullptr) return MDBX_EINVAL;
   if (dbi == mdbx_shim::kGarbageDbi) return MDBX_BAD_DBI;
   if (unsigned{flags} & ~kPutFlags) return MDBX_EINVAL;
   TxnTable* table = nullptr;
   if (const int code = writing(txn, dbi, &table); code != MDBX_SUCCESS) return code;
   return Write(txn, table, nullptr).put(key, data, flags);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
-int mdbx_del(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, const MDBX_val* data) {
+int mdbx_del(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, const MDBX_val* data) try {
   if (key == nullptr) return MDBX_EINVAL;
   TxnTable* table = nullptr;
   if (const int code = writing(txn, dbi, &table); code != MDBX_SUCCESS) return code;
   const std::string_view value = data != nullptr ? view(*data) : std::string_view();
   return Write(txn, table, nullptr).del(view(*key), data != nullptr ? &value : nullptr);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
 int mdbx_replace_ex(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* new_data,
                     MDBX_val* old_data, MDBX_put_flags_t wanted, MDBX_preserve_func preserver,
-                    void* preserver_context) {
+                    void* preserver_context) try {
   auto flags = static_cast<unsigned>(wanted);
   if (key == nullptr || old_data == nullptr || old_data == new_data) return MDBX_EINVAL;
   if (old_data->iov_base == nullptr && old_data->iov_len != 0) return MDBX_EINVAL;
@@ -351,6 +389,8 @@ int mdbx_replace_ex(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* 
   }
   if (new_data == nullptr) return cursor->del(flags & MDBX_ALLDUPS);
   return cursor->put(key, new_data, flags);
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
 int mdbx_replace(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* new_data,
@@ -360,7 +400,7 @@ int mdbx_replace(MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* new
 
 int mdbx_estimate_range(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* begin_key,
                         const MDBX_val* begin_data, const MDBX_val* end_key,
-                        const MDBX_val* end_data, ptrdiff_t* distance_items) {
+                        const MDBX_val* end_data, ptrdiff_t* distance_items) try {
   if (distance_items == nullptr) return MDBX_EINVAL;
   *distance_items = 0;
   if ((begin_data != nullptr && begin_key == nullptr) ||
@@ -377,6 +417,8 @@ int mdbx_estimate_range(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* begin
   }
   return mdbx_shim::count_between(mine, table, begin_key, begin_data, end_key, end_data,
                                   distance_items);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_is_dirty(const MDBX_txn* txn, const void*) HAWTHORN_MDBX_NOTHROW {

@@ -1,6 +1,8 @@
 // The functions of transactions.
 
 #include <cstring>
+#include <list>
+#include <new>
 
 #include "shims/mdbx/src/cursor.h"
 #include "shims/mdbx/src/debug.h"
@@ -35,7 +37,11 @@ int begin_writer(MDBX_env* env, unsigned flags, void* context, MDBX_txn** txn) {
   }
   if (!own && !env->writer.lock(!(flags & MDBX_TXN_TRY))) return MDBX_BUSY;
   std::unique_ptr<MDBX_txn> made = std::move(env->spare);
-  if (made == nullptr) made = std::make_unique<MDBX_txn>(env, 0U, nullptr);
+  if (made == nullptr) made.reset(new (std::nothrow) MDBX_txn(env, 0U, nullptr));
+  if (made == nullptr) {
+    if (!own) env->writer.unlock();
+    return MDBX_ENOMEM;
+  }
   made->signature = mdbx_shim::kTransactionSignature;
   made->flags = flags & ~unsigned{MDBX_TXN_TRY};
   made->userctx = context;
@@ -51,7 +57,7 @@ int begin_writer(MDBX_env* env, unsigned flags, void* context, MDBX_txn** txn) {
 }  // namespace
 
 int mdbx_txn_begin_ex(MDBX_env* env, MDBX_txn* parent, MDBX_txn_flags_t wanted, MDBX_txn** txn,
-                      void* context) {
+                      void* context) try {
   if (txn == nullptr) return MDBX_EINVAL;
   *txn = nullptr;
   const auto flags = static_cast<unsigned>(wanted);
@@ -79,9 +85,11 @@ int mdbx_txn_begin_ex(MDBX_env* env, MDBX_txn* parent, MDBX_txn_flags_t wanted, 
   }
   *txn = made.release();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_commit_ex(MDBX_txn* txn, MDBX_commit_latency* latency) {
+int mdbx_txn_commit_ex(MDBX_txn* txn, MDBX_commit_latency* latency) try {
   const int code = MDBX_txn::check(txn, MDBX_TXN_FINISHED);
   if (code == MDBX_BAD_TXN && txn != nullptr && txn->read_only()) return txn->commit(latency);
   if (code != MDBX_SUCCESS) {
@@ -89,16 +97,20 @@ int mdbx_txn_commit_ex(MDBX_txn* txn, MDBX_commit_latency* latency) {
     return code;
   }
   return txn->commit(latency);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 #if HAWTHORN_MDBX_API >= 14
-int mdbx_txn_abort_ex(MDBX_txn* txn, MDBX_commit_latency* latency) {
+int mdbx_txn_abort_ex(MDBX_txn* txn, MDBX_commit_latency* latency) try {
   if (latency != nullptr) memset(latency, 0, sizeof(*latency));
   const int code = MDBX_txn::check(txn, 0);
   return code == MDBX_SUCCESS ? txn->abort() : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_clone(const MDBX_txn* origin, MDBX_txn** in_out_clone, void* context) {
+int mdbx_txn_clone(const MDBX_txn* origin, MDBX_txn** in_out_clone, void* context) try {
   if (in_out_clone == nullptr || origin == nullptr) return MDBX_EINVAL;
   if (origin->signature != mdbx_shim::kTransactionSignature) return MDBX_EBADSIGN;
   if (origin->flags & (MDBX_TXN_FINISHED | MDBX_TXN_ERROR | MDBX_TXN_DIRTY)) return MDBX_BAD_TXN;
@@ -107,43 +119,45 @@ int mdbx_txn_clone(const MDBX_txn* origin, MDBX_txn** in_out_clone, void* contex
     if (reused->signature != mdbx_shim::kTransactionSignature) return MDBX_EBADSIGN;
     if (!reused->read_only() || reused->env != origin->env) return MDBX_BAD_TXN;
     reused->reset();
-    {
-      const std::lock_guard<std::mutex> guard(reused->env->mutex);
-      reused->env->dormant.remove(reused);
-    }
+    std::list<MDBX_txn*> place = reused->env->take_dormant(reused);
     reused->userctx = context;
     const int code = reused->begin_clone(*origin);
     if (code == MDBX_SUCCESS) return code;
     reused->flags |= MDBX_TXN_FINISHED;
     reused->owner = {};
-    const std::lock_guard<std::mutex> guard(reused->env->mutex);
-    reused->env->dormant.push_back(reused);
+    reused->env->give_dormant(&place);
     return code;
   }
   auto made = std::make_unique<MDBX_txn>(origin->env, unsigned{MDBX_TXN_RDONLY}, context);
   const int code = made->begin_clone(*origin);
   if (code == MDBX_SUCCESS) *in_out_clone = made.release();
   return code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_txn_checkpoint(MDBX_txn* txn, MDBX_txn_flags_t weakening_durability,
-                        MDBX_commit_latency* latency) {
+                        MDBX_commit_latency* latency) try {
   if (latency != nullptr) memset(latency, 0, sizeof(*latency));
   if (const int code = MDBX_txn::check_write(txn); code != MDBX_SUCCESS) return code;
   const auto weaker = static_cast<unsigned>(weakening_durability);
   if (weaker & ~unsigned{MDBX_TXN_NOMETASYNC | MDBX_TXN_NOSYNC}) return MDBX_EINVAL;
   return txn->parent != nullptr ? int{MDBX_BAD_TXN} : txn->checkpoint(weaker, latency);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_commit_embark_read(MDBX_txn** ptxn, MDBX_commit_latency* latency) {
+int mdbx_txn_commit_embark_read(MDBX_txn** ptxn, MDBX_commit_latency* latency) try {
   if (latency != nullptr) memset(latency, 0, sizeof(*latency));
   if (ptxn == nullptr) return MDBX_EINVAL;
   if (const int code = MDBX_txn::check_write(*ptxn); code != MDBX_SUCCESS) return code;
   return (*ptxn)->parent != nullptr ? int{MDBX_BAD_TXN} : (*ptxn)->commit_and_read(ptxn, latency);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_txn_amend(MDBX_txn* read_txn, MDBX_txn** ptr_write_txn, MDBX_txn_flags_t wanted,
-                   void* context) {
+                   void* context) try {
   if (ptr_write_txn == nullptr) return MDBX_EINVAL;
   *ptr_write_txn = nullptr;
   const int checked = MDBX_txn::check(read_txn, MDBX_TXN_BLOCKED);
@@ -156,6 +170,8 @@ int mdbx_txn_amend(MDBX_txn* read_txn, MDBX_txn** ptr_write_txn, MDBX_txn_flags_
   MDBX_env* const env = read_txn->env;
   if (env->flags & MDBX_RDONLY) return MDBX_EACCESS;
   if (env->writer.held_by_this_thread()) return MDBX_TXN_OVERLAPPING;
+  auto made =
+      std::make_unique<MDBX_txn>(env, flags & (MDBX_TXN_NOMETASYNC | MDBX_TXN_NOSYNC), context);
   if (!env->writer.lock(!(flags & MDBX_TXN_TRY))) return MDBX_BUSY;
   const auto stays_as_it_is = [&](int code) {
     env->writer.unlock();
@@ -163,8 +179,6 @@ int mdbx_txn_amend(MDBX_txn* read_txn, MDBX_txn** ptr_write_txn, MDBX_txn_flags_
   };
   if (!env->writes()) return stays_as_it_is(MDBX_BUSY);
   if (read_txn->id() != env->last_txnid.load()) return stays_as_it_is(MDBX_RESULT_TRUE);
-  auto made =
-      std::make_unique<MDBX_txn>(env, flags & (MDBX_TXN_NOMETASYNC | MDBX_TXN_NOSYNC), context);
   const int code = made->begin_write();
   if (code != MDBX_SUCCESS) return stays_as_it_is(code);
   *ptr_write_txn = made.release();
@@ -174,27 +188,35 @@ int mdbx_txn_amend(MDBX_txn* read_txn, MDBX_txn** ptr_write_txn, MDBX_txn_flags_
     read_txn->abort();
   }
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_rollback(MDBX_txn* txn) {
+int mdbx_txn_rollback(MDBX_txn* txn) try {
   const int code =
       MDBX_txn::check_write(txn, MDBX_TXN_FINISHED | MDBX_TXN_HAS_CHILD | MDBX_TXN_PARKED);
   if (code != MDBX_SUCCESS) return code;
   return txn->parent != nullptr ? int{MDBX_BAD_TXN} : txn->rollback();
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_refresh(MDBX_txn* txn) {
+int mdbx_txn_refresh(MDBX_txn* txn) try {
   if (const int code = MDBX_txn::check(txn, MDBX_TXN_FINISHED); code != MDBX_SUCCESS) return code;
   if (!txn->read_only()) return MDBX_EINVAL;
   const uint64_t before = txn->id();
   txn->reset();
   if (const int code = mdbx_txn_renew(txn); code != MDBX_SUCCESS) return code;
   return txn->id() == before ? MDBX_RESULT_TRUE : MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 #else
-int mdbx_txn_abort(MDBX_txn* txn) {
+int mdbx_txn_abort(MDBX_txn* txn) try {
   const int code = MDBX_txn::check(txn, 0);
   return code == MDBX_SUCCESS ? txn->abort() : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 #endif
 
@@ -204,14 +226,16 @@ int mdbx_txn_break(MDBX_txn* txn) {
   return MDBX_SUCCESS;
 }
 
-int mdbx_txn_reset(MDBX_txn* txn) {
+int mdbx_txn_reset(MDBX_txn* txn) try {
   if (const int code = MDBX_txn::check(txn, 0); code != MDBX_SUCCESS) return code;
   if (!txn->read_only()) return MDBX_EINVAL;
   txn->reset();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_renew(MDBX_txn* txn) {
+int mdbx_txn_renew(MDBX_txn* txn) try {
   if (txn == nullptr) return MDBX_EINVAL;
   if (txn->signature != mdbx_shim::kTransactionSignature) return MDBX_EBADSIGN;
   if (!txn->read_only()) return MDBX_EINVAL;
@@ -219,9 +243,11 @@ int mdbx_txn_renew(MDBX_txn* txn) {
     if (const int code = mdbx_txn_reset(txn); code != MDBX_SUCCESS) return code;
   }
   return txn->renew();
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_park(MDBX_txn* txn, bool autounpark) {
+int mdbx_txn_park(MDBX_txn* txn, bool autounpark) try {
   const int code = MDBX_txn::check(txn, MDBX_TXN_BLOCKED & ~MDBX_TXN_ERROR);
   if (code != MDBX_SUCCESS) return code;
   if (!txn->read_only()) return MDBX_TXN_INVALID;
@@ -230,12 +256,16 @@ int mdbx_txn_park(MDBX_txn* txn, bool autounpark) {
     return MDBX_OUSTED;
   }
   return txn->park(autounpark);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_unpark(MDBX_txn* txn, bool restart_if_ousted) {
+int mdbx_txn_unpark(MDBX_txn* txn, bool restart_if_ousted) try {
   const int code =
       MDBX_txn::check(txn, MDBX_TXN_BLOCKED & ~unsigned{MDBX_TXN_PARKED | MDBX_TXN_ERROR});
   return code == MDBX_SUCCESS ? txn->unpark(restart_if_ousted) : code;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int mdbx_txn_set_userctx(MDBX_txn* txn, void* ctx) {
@@ -259,13 +289,15 @@ MDBX_txn_flags_t mdbx_txn_flags(const MDBX_txn* txn) HAWTHORN_MDBX_NOTHROW {
   return static_cast<MDBX_txn_flags_t>(txn->flags);
 }
 
-uint64_t mdbx_txn_id(const MDBX_txn* txn) HAWTHORN_MDBX_NOTHROW {
+uint64_t mdbx_txn_id(const MDBX_txn* txn) HAWTHORN_MDBX_NOTHROW try {
   if (txn == nullptr || txn->signature != mdbx_shim::kTransactionSignature) return 0;
   if (txn->flags & MDBX_TXN_FINISHED) return 0;
   return const_cast<MDBX_txn*>(txn)->id();
+} catch (...) {
+  return 0;
 }
 
-int mdbx_txn_info(const MDBX_txn* txn, MDBX_txn_info* info, bool) {
+int mdbx_txn_info(const MDBX_txn* txn, MDBX_txn_info* info, bool) try {
   if (const int code = MDBX_txn::check(txn, MDBX_TXN_FINISHED); code != MDBX_SUCCESS) return code;
   if (info == nullptr) return MDBX_EINVAL;
   MDBX_txn& mine = *const_cast<MDBX_txn*>(txn);
@@ -293,9 +325,11 @@ int mdbx_txn_info(const MDBX_txn* txn, MDBX_txn_info* info, bool) {
   }
   info->txn_reader_lag = info->txn_id - oldest;
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_txn_straggler(const MDBX_txn* txn, int* percent) {
+int mdbx_txn_straggler(const MDBX_txn* txn, int* percent) try {
   const int code = MDBX_txn::check(txn, MDBX_TXN_BLOCKED & ~MDBX_TXN_PARKED);
   if (code != MDBX_SUCCESS) return code > 0 ? -code : code;
   MDBX_txn_info info;
@@ -308,14 +342,20 @@ int mdbx_txn_straggler(const MDBX_txn* txn, int* percent) {
   }
   if (!txn->read_only()) return 0;
   return static_cast<int>(std::min<uint64_t>(info.txn_reader_lag, INT32_MAX));
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
-int mdbx_canary_put(MDBX_txn* txn, const MDBX_canary* canary) {
+int mdbx_canary_put(MDBX_txn* txn, const MDBX_canary* canary) try {
   const int code = MDBX_txn::check_write(txn);
   return code == MDBX_SUCCESS ? txn->set_canary(canary) : code;
+} catch (...) {
+  return mdbx_shim::fail_by_exception(txn);
 }
 
-int mdbx_canary_get(const MDBX_txn* txn, MDBX_canary* canary) {
+int mdbx_canary_get(const MDBX_txn* txn, MDBX_canary* canary) try {
   if (const int code = MDBX_txn::check(txn, MDBX_TXN_BLOCKED); code != MDBX_SUCCESS) return code;
   return canary == nullptr ? int{MDBX_EINVAL} : const_cast<MDBX_txn*>(txn)->canary(canary);
+} catch (...) {
+  return mdbx_shim::exception_code();
 }

@@ -5,6 +5,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <new>
+
+#include "shims/mdbx/src/transaction.h"
 
 namespace hawthorn::mdbx {
 namespace {
@@ -24,6 +27,21 @@ pid_t process_id() {
     known_process.store(known, std::memory_order_relaxed);
   }
   return known;
+}
+
+int exception_code() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return MDBX_ENOMEM;
+  } catch (...) {
+    return MDBX_PROBLEM;  // of a function of the program's
+  }
+}
+
+int fail_by_exception(MDBX_txn* txn) noexcept {
+  if (!txn->read_only()) txn->flags |= MDBX_TXN_ERROR;
+  return exception_code();
 }
 
 int to_code(const Status& status) {

@@ -55,6 +55,13 @@ pid_t process_id();
 // The code that says the same.
 int to_code(const Status& status);
 
+// Each function of the API is a function-try-block, so that no exception leaves it: this is the
+// answer in its handler. MDBX_ENOMEM for std::bad_alloc.
+[[gnu::cold]] int exception_code() noexcept;
+// The same where a transaction was to write: what it was at may be half done, so it can only be
+// aborted from then on.
+[[gnu::cold]] int fail_by_exception(MDBX_txn* txn) noexcept;
+
 // Seconds as fixed point numbers, 16 bits behind the point.
 inline uint32_t seconds_16dot16(std::chrono::nanoseconds time) {
   const double seconds = std::chrono::duration<double>(time).count();

@@ -25,6 +25,7 @@ CopySpace::~CopySpace() {
 void CopySpace::open(const std::string& directory, size_t bytes_max) {
   directory_ = directory;
   bytes_max_ = bytes_max;
+  free_.reserve(kFreeBlocksMax);
 }
 
 char* CopySpace::take() {
@@ -40,7 +41,12 @@ char* CopySpace::take() {
   }
   // As one huge page, where there is one: it is filled from end to end.
   auto* const block = static_cast<char*>(std::aligned_alloc(kBlockBytes, kBlockBytes));
-  if (block != nullptr) static_cast<void>(madvise(block, kBlockBytes, MADV_HUGEPAGE));
+  if (block == nullptr) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    bytes_ -= kBlockBytes;
+    return nullptr;
+  }
+  static_cast<void>(madvise(block, kBlockBytes, MADV_HUGEPAGE));
   return block;
 }
 
@@ -57,6 +63,7 @@ void CopySpace::give_back(char* block) {
 }
 
 bool Copies::grow(size_t bytes) {
+  if (blocks_.size() == blocks_.capacity()) blocks_.reserve(2 * blocks_.size() + 4);
   Block block{Kind::kFirst, nullptr, kFirstBlockBytes};
   if (blocks_.empty() && bytes <= kFirstBlockBytes) {
     block.data = new char[kFirstBlockBytes];

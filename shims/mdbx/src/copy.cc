@@ -1,20 +1,20 @@
 #include "shims/mdbx/src/copy.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hawthorn/backup.h"
+#include "shims/directory_entries.h"
 #include "shims/mdbx/src/cursor.h"
 
 namespace hawthorn::mdbx {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr unsigned kCopyFlags = MDBX_CP_COMPACT | MDBX_CP_FORCE_DYNAMIC_SIZE | MDBX_CP_DONT_FLUSH |
                                 MDBX_CP_THROTTLE_MVCC | MDBX_CP_DISPOSE_TXN | MDBX_CP_RENEW_TXN
@@ -47,8 +47,15 @@ class DescriptorSink : public BackupSink {
 
 // The target is to be new, or empty.
 int make_room(const char* target, unsigned flags) {
-  std::error_code error;
-  if (!fs::exists(target, error) || fs::is_empty(target, error)) return MDBX_SUCCESS;
+  struct stat there{};
+  if (stat(target, &there) != 0) return MDBX_SUCCESS;
+  bool empty = there.st_size == 0;
+  if (S_ISDIR(there.st_mode)) {
+    std::vector<std::string> names;
+    if (const int code = list_directory(target, &names); code != 0) return code;
+    empty = names.empty();
+  }
+  if (empty) return MDBX_SUCCESS;
 #if HAWTHORN_MDBX_API >= 14
   if (flags & MDBX_CP_OVERWRITE) return to_code(Db::destroy(target));
 #endif

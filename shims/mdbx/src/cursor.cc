@@ -58,7 +58,7 @@ void MDBX_cursor::unbind() {
 int MDBX_cursor::copy_to(MDBX_cursor* other) {
   if (other == nullptr) return MDBX_EINVAL;
   if (const int code = other->bind(txn, dbi); code != MDBX_SUCCESS) return code;
-  other->let_go();
+  other->reset();
   other->key = current_key();
   other->value = current_value();
   other->place = place;

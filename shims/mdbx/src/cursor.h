@@ -66,6 +66,9 @@ struct MDBX_cursor {
   using Among = hawthorn::mdbx::Among;
 
   explicit MDBX_cursor(void* context) : userctx(context) {}
+  ~MDBX_cursor() { unbind(); }
+  MDBX_cursor(const MDBX_cursor&) = delete;
+  MDBX_cursor& operator=(const MDBX_cursor&) = delete;
 
   // Whether it can be used: MDBX_EBADSIGN, MDBX_EINVAL, or what its transaction
   // says. `bad` as of MDBX_txn::check.

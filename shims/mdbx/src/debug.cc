@@ -1,14 +1,18 @@
 #include "shims/mdbx/src/debug.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
+#include <string>
+#include <type_traits>
 
 #include "shims/mdbx/src/environment.h"
-#include "shims/of_process.h"
 
 namespace hawthorn::mdbx {
 namespace {
@@ -19,8 +23,10 @@ constexpr int kDefaultLevel = MDBX_LOG_NOTICE;
 constexpr int kDefaultLevel = MDBX_LOG_FATAL;
 #endif
 
-// Held while somebody is told.
-struct Telling : std::mutex {};
+// Held while somebody is told. A child of fork begins with a new one.
+constinit std::mutex telling;
+[[maybe_unused]] const int registered =
+    pthread_atfork(nullptr, nullptr, [] { new (&telling) std::mutex; });
 
 struct Debug {
   std::atomic<int> level{kDefaultLevel};
@@ -32,8 +38,10 @@ struct Debug {
 };
 
 Debug& state() {
-  static Debug* const debug = new Debug();  // also for what is told while a process ends
-  return *debug;
+  // Without a destructor: also for what is told while a process ends.
+  static_assert(std::is_trivially_destructible_v<Debug>);
+  static constinit Debug debug;
+  return debug;
 }
 
 void call(PointerTo<MDBX_debug_func> logger, MDBX_log_level_t level, const char* format, ...) {
@@ -56,22 +64,32 @@ int change(MDBX_log_level_t level, MDBX_debug_flags_t flags) {
 
 unsigned debug_flags() { return state().flags.load(std::memory_order_relaxed); }
 
-void tell(MDBX_log_level_t level, const std::string& message) {
+void tell(MDBX_log_level_t level, std::string_view message) {
   Debug& debug = state();
   if (level > debug.level.load(std::memory_order_relaxed)) return;
-  const std::lock_guard<std::mutex> guard(OfProcess<Telling>::get());
-  if (debug.logger != nullptr) call(debug.logger, level, "%s\n", message.c_str());
+  const std::lock_guard<std::mutex> guard(telling);
+  const int length = static_cast<int>(message.size());
+  if (debug.logger != nullptr) call(debug.logger, level, "%.*s\n", length, message.data());
   if (debug.plain_logger == nullptr) return;
-  const int whole = snprintf(debug.buffer, debug.buffer_bytes, "%s\n", message.c_str());
-  const size_t length = std::min(static_cast<size_t>(whole), debug.buffer_bytes - 1);
-  debug.plain_logger(level, "hawthorn", 0, debug.buffer, static_cast<unsigned>(length));
+  const int whole = snprintf(debug.buffer, debug.buffer_bytes, "%.*s\n", length, message.data());
+  const size_t printed = std::min(static_cast<size_t>(whole), debug.buffer_bytes - 1);
+  debug.plain_logger(level, "hawthorn", 0, debug.buffer, static_cast<unsigned>(printed));
+}
+
+void tell(MDBX_log_level_t level, std::string_view what, const Status& status) noexcept {
+  if (level > state().level.load(std::memory_order_relaxed)) return;
+  try {
+    tell(level, std::string(what) + status.to_string());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 void tell_of_the_database(LogLevel level, std::string_view message) {
   tell(level == LogLevel::kError     ? MDBX_LOG_ERROR
        : level == LogLevel::kWarning ? MDBX_LOG_WARN
                                      : MDBX_LOG_NOTICE,
-       std::string(message));
+       message);
 }
 
 }  // namespace hawthorn::mdbx
@@ -79,21 +97,23 @@ void tell_of_the_database(LogLevel level, std::string_view message) {
 namespace mdbx_shim = hawthorn::mdbx;
 
 int mdbx_setup_debug(MDBX_log_level_t level, MDBX_debug_flags_t flags,
-                     mdbx_shim::PointerTo<MDBX_debug_func> logger) {
+                     mdbx_shim::PointerTo<MDBX_debug_func> logger) try {
   mdbx_shim::Debug& debug = mdbx_shim::state();
-  const std::lock_guard<std::mutex> guard(hawthorn::OfProcess<hawthorn::mdbx::Telling>::get());
+  const std::lock_guard<std::mutex> guard(mdbx_shim::telling);
   if (logger != MDBX_LOGGER_DONTCHANGE) {
     debug.logger = logger;
     debug.plain_logger = nullptr;
   }
   return mdbx_shim::change(level, flags);
+} catch (...) {
+  return -1;
 }
 
 int mdbx_setup_debug_nofmt(MDBX_log_level_t level, MDBX_debug_flags_t flags,
                            mdbx_shim::PointerTo<MDBX_debug_func_nofmt> logger, char* buffer,
-                           size_t buffer_bytes) {
+                           size_t buffer_bytes) try {
   mdbx_shim::Debug& debug = mdbx_shim::state();
-  const std::lock_guard<std::mutex> guard(hawthorn::OfProcess<hawthorn::mdbx::Telling>::get());
+  const std::lock_guard<std::mutex> guard(mdbx_shim::telling);
   const bool has_logger = logger != nullptr && logger != MDBX_LOGGER_NOFMT_DONTCHANGE;
   const bool has_buffer = buffer != nullptr && buffer_bytes != 0;
 #if HAWTHORN_MDBX_API >= 14
@@ -106,6 +126,8 @@ int mdbx_setup_debug_nofmt(MDBX_log_level_t level, MDBX_debug_flags_t flags,
     debug.buffer_bytes = buffer_bytes;
   }
   return mdbx_shim::change(level, flags);
+} catch (...) {
+  return -1;
 }
 
 namespace {

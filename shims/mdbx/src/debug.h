@@ -3,7 +3,6 @@
 //
 // Threads: any.
 
-#include <string>
 #include <string_view>
 
 #include "hawthorn/options.h"
@@ -11,7 +10,9 @@
 
 namespace hawthorn::mdbx {
 
-void tell(MDBX_log_level_t level, const std::string& message);
+void tell(MDBX_log_level_t level, std::string_view message);
+// Of a failure, after `what`; nothing where there is no memory for the words.
+void tell(MDBX_log_level_t level, std::string_view what, const Status& status) noexcept;
 // As Options::log.
 void tell_of_the_database(LogLevel level, std::string_view message);
 // The MDBX_DBG_ flags as they were last set.

@@ -89,24 +89,17 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   handle_count = mdbx_shim::kCoreDbis;
   synced_at = std::chrono::steady_clock::now();
   Status status;
-  if (flags & MDBX_RDONLY) {
-    status = open_follower(path);
-    // Nobody has ever written here, a copy say, or permissions or the medium forbid it.
-    if (status.is_not_found() || status.is(StatusCode::kPermissionDenied) ||
-        status.is(StatusCode::kReadOnly)) {
-      status = open_reader();
+  try {
+    status = open_as_wanted();
+    if (status.ok()) {
+      directory = hawthorn::HeldDirectory(path);
+      copies.open(directory.path(), memory_budget() / 8);
+      return MDBX_SUCCESS;
     }
-  } else {
-    status = open_writer(path, true);
-    // Another process writes: as long as it does, this one reads.
-    if (status.is(StatusCode::kBusy) && !(flags & MDBX_EXCLUSIVE)) status = open_follower(path);
+  } catch (const std::bad_alloc&) {
+    status = Status(StatusCode::kOutOfMemory);
   }
-  if (status.ok()) {
-    directory = hawthorn::HeldDirectory(path);
-    copies.open(directory.path(), memory_budget() / 8);
-    return MDBX_SUCCESS;
-  }
-  mdbx_shim::tell(MDBX_LOG_ERROR, "open " + path + ": " + status.to_string());
+  mdbx_shim::tell(MDBX_LOG_ERROR, "open: ", status);
   db.reset();
   follower.reset();
   flags = before;
@@ -114,6 +107,20 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   if (status.is(StatusCode::kCorruption)) return MDBX_INVALID;
   if (status.is(StatusCode::kNotSupported)) return MDBX_VERSION_MISMATCH;
   return mdbx_shim::to_code(status);
+}
+
+Status MDBX_env::open_as_wanted() {
+  if (flags & MDBX_RDONLY) {
+    const Status status = open_follower(path);
+    // Nobody has ever written here, a copy say, or permissions or the medium forbid it.
+    const bool cannot = status.is_not_found() || status.is(StatusCode::kPermissionDenied) ||
+                        status.is(StatusCode::kReadOnly);
+    return cannot ? open_reader() : status;
+  }
+  const Status status = open_writer(path, true);
+  // Another process writes: as long as it does, this one reads.
+  const bool follows = status.is(StatusCode::kBusy) && !(flags & MDBX_EXCLUSIVE);
+  return follows ? open_follower(path) : status;
 }
 
 Status MDBX_env::open_writer(const std::string& name, bool create) {
@@ -245,12 +252,20 @@ int MDBX_env::take_over() {
     if (!readers.empty()) return MDBX_BUSY;
     for (MDBX_dbi dbi = mdbx_shim::kCoreDbis; dbi < handle_count; ++dbi) forget(dbi);
   }
-  const std::unique_ptr<hawthorn::Follower> before = std::move(follower);
-  const Status status = open_writer(directory.path(), false);
-  if (status.ok()) return MDBX_SUCCESS;
-  follower = nullptr;
-  if (const Status again = open_follower(directory.path()); !again.ok()) {
-    return mdbx_shim::to_code(again);
+  std::unique_ptr<hawthorn::Follower> before = std::move(follower);
+  Status status;
+  try {
+    status = open_writer(directory.path(), false);
+    if (status.ok()) return MDBX_SUCCESS;
+    follower = nullptr;
+    if (const Status again = open_follower(directory.path()); !again.ok()) {
+      return mdbx_shim::to_code(again);
+    }
+  } catch (...) {
+    // It follows as before.
+    db = nullptr;
+    follower = std::move(before);
+    throw;
   }
   return status.is(StatusCode::kBusy) ? MDBX_BUSY : mdbx_shim::to_code(status);
 }

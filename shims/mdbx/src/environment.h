@@ -86,6 +86,11 @@ struct MDBX_env {
   // environment has MDBX_NOSTICKYTHREADS.
   int add_reader(MDBX_txn* txn);
   void remove_reader(MDBX_txn* txn);
+  // A reader that is reset goes to the dormant ones. Out of those it is taken with its place in the
+  // list, which takes it back without asking for memory.
+  void move_to_dormant(MDBX_txn* txn);
+  std::list<MDBX_txn*> take_dormant(MDBX_txn* txn);
+  void give_dormant(std::list<MDBX_txn*>* place);
 
   // Before a transaction that writes: where the upper bound is near, takes from parked readers what
   // they keep, asks the program's HSR callback for the others, and compacts. That has to be done
@@ -169,6 +174,7 @@ struct MDBX_env {
 
  private:
   // At `name`: the path, or the directory that is held.
+  hawthorn::Status open_as_wanted();
   hawthorn::Status open_writer(const std::string& name, bool create);
   hawthorn::Status open_follower(const std::string& name);
   hawthorn::Status open_reader();

@@ -8,7 +8,7 @@
 
 namespace mdbx_shim = hawthorn::mdbx;
 
-int MDBX_env::add_reader(MDBX_txn* txn) {
+int MDBX_env::add_reader(MDBX_txn* txn) try {
   const std::lock_guard<std::mutex> guard(mutex);
   if (readers.size() + dormant.size() >= reader_limit()) return MDBX_READERS_FULL;
   if (!(flags & MDBX_NOSTICKYTHREADS)) {
@@ -19,11 +19,31 @@ int MDBX_env::add_reader(MDBX_txn* txn) {
   readers.push_front(txn);
   txn->reader = readers.begin();
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 void MDBX_env::remove_reader(MDBX_txn* txn) {
   const std::lock_guard<std::mutex> guard(mutex);
   readers.erase(txn->reader);
+}
+
+void MDBX_env::move_to_dormant(MDBX_txn* txn) {
+  const std::lock_guard<std::mutex> guard(mutex);
+  dormant.splice(dormant.end(), readers, txn->reader);
+}
+
+std::list<MDBX_txn*> MDBX_env::take_dormant(MDBX_txn* txn) {
+  std::list<MDBX_txn*> place;
+  const std::lock_guard<std::mutex> guard(mutex);
+  const auto there = std::find(dormant.begin(), dormant.end(), txn);
+  if (there != dormant.end()) place.splice(place.end(), dormant, there);
+  return place;
+}
+
+void MDBX_env::give_dormant(std::list<MDBX_txn*>* place) {
+  const std::lock_guard<std::mutex> guard(mutex);
+  dormant.splice(dormant.end(), *place);
 }
 
 void MDBX_env::make_room(const MDBX_txn* txn) {
@@ -71,6 +91,6 @@ void MDBX_env::make_room(const MDBX_txn* txn) {
   }
   if (waited) hsr(this, txn, pid, {}, newest, 0, 0, -1);
   if (const hawthorn::Status s = db->compact(); !s.ok()) {
-    mdbx_shim::tell(MDBX_LOG_WARN, "compact: " + s.to_string());
+    mdbx_shim::tell(MDBX_LOG_WARN, "compact: ", s);
   }
 }

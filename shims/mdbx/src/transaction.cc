@@ -75,14 +75,20 @@ void MDBX_txn::see_renames() {
   renames_before = now;
 }
 
-int MDBX_txn::begin_look() {
+int MDBX_txn::begin_look() try {
   see_renames();
   if (owner == std::thread::id()) owner = std::this_thread::get_id();  // of no reader
   begun_behind.store(env->last_txnid.load(std::memory_order_acquire), std::memory_order_relaxed);
   commits_before = env->commits.load(std::memory_order_acquire);
   if (const int code = env->view(&db, &followed); code != MDBX_SUCCESS) return code;
   moment = std::make_shared<hawthorn::Snapshot>(db->snapshot());
-  return moment->valid() ? MDBX_SUCCESS : MDBX_PANIC;
+  if (moment->valid()) return MDBX_SUCCESS;
+  // It does not say why there is none.
+  hawthorn::Value unused;
+  const Status asked = db->get(env->catalog, mdbx_shim::kMainKey, unused);
+  return asked.is(StatusCode::kOutOfMemory) ? MDBX_ENOMEM : MDBX_PANIC;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int MDBX_txn::begin_read(bool beside_the_writer) {
@@ -127,16 +133,12 @@ int MDBX_txn::begin_clone(const MDBX_txn& origin) {
 }
 
 int MDBX_txn::renew() {
-  {
-    const std::lock_guard<std::mutex> guard(env->mutex);
-    env->dormant.remove(this);
-  }
+  std::list<MDBX_txn*> place = env->take_dormant(this);
   const int code = begin_read(false);
   if (code == MDBX_SUCCESS) return code;
   flags |= MDBX_TXN_FINISHED;
   owner = {};
-  const std::lock_guard<std::mutex> guard(env->mutex);
-  env->dormant.push_back(this);
+  env->give_dormant(&place);
   return code;
 }
 
@@ -145,7 +147,7 @@ uint64_t MDBX_txn::id() {
   return txnid;
 }
 
-int MDBX_txn::begin_write() {
+int MDBX_txn::begin_write() try {
   see_renames();
   dropped.clear();
   owner = std::this_thread::get_id();
@@ -161,6 +163,8 @@ int MDBX_txn::begin_write() {
   txnid = env->last_txnid.load(std::memory_order_relaxed) + 1;
   env->write_txn = this;
   return MDBX_SUCCESS;
+} catch (...) {
+  return mdbx_shim::exception_code();
 }
 
 int MDBX_txn::begin_nested(MDBX_txn* around) {
@@ -258,12 +262,20 @@ void MDBX_txn::settle(bool committed) {
   }
 }
 
-void MDBX_txn::merge_into_parent() {
+void MDBX_txn::make_room_in_parent() {
   parent->tables.resize(std::max(parent->tables.size(), tables.size()));
+  parent->dropped.reserve(parent->dropped.size() + dropped.size());
+}
+
+// After its engine's transaction was committed: takes no memory.
+void MDBX_txn::merge_into_parent() {
   for (size_t dbi = 0; dbi < tables.size(); ++dbi) {
     if (tables[dbi] == nullptr) continue;
     auto& outer = parent->tables[dbi];
-    if (outer == nullptr) outer = std::make_unique<TxnTable>();
+    if (outer == nullptr) {
+      outer = std::move(tables[dbi]);
+      continue;
+    }
     TxnTable& inner = *tables[dbi];
     outer->table = inner.table;
     outer->generation = inner.generation;
@@ -308,10 +320,15 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
   int code = MDBX_SUCCESS;
   if (flags & MDBX_TXN_DIRTY) {
     const CommitWatch preparing(latency != nullptr);
-    code = open_catalog();
-    Status s = code == MDBX_SUCCESS ? engine.finish_reserve() : Status();
-    if (code == MDBX_SUCCESS && s.ok()) {
-      s = engine.put(catalog, mdbx_shim::kTxnIdKey, mdbx_shim::stored(txnid));
+    Status s;
+    try {
+      code = open_catalog();
+      if (code == MDBX_SUCCESS) s = engine.finish_reserve();
+      if (code == MDBX_SUCCESS && s.ok()) {
+        s = engine.put(catalog, mdbx_shim::kTxnIdKey, mdbx_shim::stored(txnid));
+      }
+    } catch (...) {
+      code = mdbx_shim::exception_code();
     }
     if (latency != nullptr) latency->preparation = preparing.seconds();
     const CommitWatch writing(latency != nullptr);
@@ -323,7 +340,7 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
           writing.seconds();
     }
     if (!s.ok()) {
-      mdbx_shim::tell(MDBX_LOG_ERROR, "commit: " + s.to_string());
+      mdbx_shim::tell(MDBX_LOG_ERROR, "commit: ", s);
       code = mdbx_shim::to_code(s);
     }
     if (code == MDBX_SUCCESS) {
@@ -395,9 +412,16 @@ int MDBX_txn::commit(MDBX_commit_latency* latency) {
   if (parent != nullptr) {
     end_cursors();
     value.reset();
-    if (const Status s = engine.commit(); !s.ok()) {
+    int code = MDBX_SUCCESS;
+    try {
+      make_room_in_parent();
+      code = mdbx_shim::to_code(engine.commit());
+    } catch (...) {
+      code = mdbx_shim::exception_code();
+    }
+    if (code != MDBX_SUCCESS) {
       abort();
-      return ended(mdbx_shim::to_code(s));
+      return ended(code);
     }
     merge_into_parent();
     parent->child = nullptr;
@@ -496,7 +520,7 @@ void MDBX_txn::reset() {
   if (flags & MDBX_TXN_FINISHED) return;
   // Cursors stay, unbound, and can be renewed with it.
   end_cursors();
-  env->remove_reader(this);
+  env->move_to_dormant(this);
   if (followed != nullptr) tables.clear();
   recycle();
   end_engine();
@@ -505,8 +529,6 @@ void MDBX_txn::reset() {
   canary_known = false;
   owner = {};
   flags = (flags & ~unsigned{MDBX_TXN_BLOCKED}) | MDBX_TXN_FINISHED;
-  const std::lock_guard<std::mutex> guard(env->mutex);
-  env->dormant.push_back(this);
 }
 
 int MDBX_txn::park(bool unpark_by_use) {
@@ -559,7 +581,7 @@ int MDBX_txn::fail(const Status& status) {
   if (!status.is(StatusCode::kInvalidArgument) && !status.is(StatusCode::kNotSupported)) {
     flags |= MDBX_TXN_ERROR;
   }
-  mdbx_shim::tell(MDBX_LOG_WARN, status.to_string());
+  mdbx_shim::tell(MDBX_LOG_WARN, "", status);
   return mdbx_shim::to_code(status);
 }
 

@@ -190,6 +190,7 @@ struct MDBX_txn {
   bool has_entries(TxnTable* found, bool* any);
   void end_cursors();
   void settle(bool committed);
+  void make_room_in_parent();
   void merge_into_parent();
   void end_engine();
 };

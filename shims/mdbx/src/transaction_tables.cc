@@ -153,12 +153,18 @@ int MDBX_txn::new_record(unsigned wanted, Compare keys, Compare values, TableRec
 // Gives a handle to the table, and this transaction what it needs of it.
 int MDBX_txn::bind(MDBX_dbi dbi, std::shared_ptr<Table> table, bool made) {
   auto mine = std::make_unique<TxnTable>();
+  if (tables.size() <= dbi) tables.resize(dbi + 1);
+  mine->tree = table->tree;
+  if (followed != nullptr) {
+    Result<hawthorn::Tree> tree = find_tree(tree_name(table->record.id));
+    if (!tree.ok()) return fail(tree.status());
+    mine->tree = *tree;
+  }
+  // From here on nothing fails: what a handle stands for is undone by who knows of it.
   {
     const std::lock_guard<std::mutex> guard(env->mutex);
     auto& handle = env->handles[dbi];
-    mine->before = dbi < tables.size() && tables[dbi] != nullptr && tables[dbi]->made
-                       ? tables[dbi]->before
-                       : handle.table;
+    mine->before = tables[dbi] != nullptr && tables[dbi]->made ? tables[dbi]->before : handle.table;
     // Of the same name it stays what it is to transactions that have it.
     if (handle.table == nullptr) handle.generation.fetch_add(1, std::memory_order_acq_rel);
     handle.table = table;
@@ -170,13 +176,6 @@ int MDBX_txn::bind(MDBX_dbi dbi, std::shared_ptr<Table> table, bool made) {
   mine->table = table;
   mine->record = table->record;
   mine->made = made;
-  mine->tree = table->tree;
-  if (followed != nullptr) {
-    Result<hawthorn::Tree> tree = find_tree(tree_name(table->record.id));
-    if (!tree.ok()) return fail(tree.status());
-    mine->tree = *tree;
-  }
-  if (tables.size() <= dbi) tables.resize(dbi + 1);
   tables[dbi] = std::move(mine);
   return MDBX_SUCCESS;
 }

@@ -68,7 +68,7 @@ using hawthorn::mdbx::Among;
 using hawthorn::mdbx::Place;
 namespace lmdb_shim = hawthorn::lmdb;
 
-int mdb_cursor_open(MDB_txn* txn, MDB_dbi dbi, MDB_cursor** cursor) {
+int mdb_cursor_open(MDB_txn* txn, MDB_dbi dbi, MDB_cursor** cursor) try {
   if (txn == nullptr || cursor == nullptr) return EINVAL;
   TxnTable* table = nullptr;
   MDBX_txn* const mine = core(txn);
@@ -82,13 +82,15 @@ int mdb_cursor_open(MDB_txn* txn, MDB_dbi dbi, MDB_cursor** cursor) {
   const int bound = made->bind(mine, dbi);
   if (bound == MDBX_SUCCESS) *cursor = reinterpret_cast<MDB_cursor*>(made.release());
   return answer(bound);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
 void mdb_cursor_close(MDB_cursor* cursor) {
   if (cursor != nullptr) mdbx_cursor_close(core(cursor));
 }
 
-int mdb_cursor_renew(MDB_txn* txn, MDB_cursor* cursor) {
+int mdb_cursor_renew(MDB_txn* txn, MDB_cursor* cursor) try {
   if (txn == nullptr || cursor == nullptr) return EINVAL;
   MDBX_cursor& mine = *core(cursor);
   MDBX_txn* const reader = core(txn);
@@ -102,6 +104,8 @@ int mdb_cursor_renew(MDB_txn* txn, MDB_cursor* cursor) {
   // As one that was just made.
   mine.unbind();
   return answer(mine.bind(reader, mine.dbi));
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
 MDB_txn* mdb_cursor_txn(MDB_cursor* cursor) {
@@ -110,7 +114,7 @@ MDB_txn* mdb_cursor_txn(MDB_cursor* cursor) {
 
 MDB_dbi mdb_cursor_dbi(MDB_cursor* cursor) { return core(cursor)->dbi; }
 
-int mdb_cursor_get(MDB_cursor* cursor, MDB_val* key, MDB_val* data, MDB_cursor_op op) {
+int mdb_cursor_get(MDB_cursor* cursor, MDB_val* key, MDB_val* data, MDB_cursor_op op) try {
   if (const int code = lmdb_shim::check(core(cursor), false); code != MDB_SUCCESS) return code;
   MDBX_cursor& mine = *core(cursor);
   if (unsigned{op} > unsigned{MDB_PREV_MULTIPLE}) return EINVAL;
@@ -133,9 +137,11 @@ int mdb_cursor_get(MDB_cursor* cursor, MDB_val* key, MDB_val* data, MDB_cursor_o
   if (op != MDB_SET) lmdb_shim::give(same_key, key);
   lmdb_shim::give(value, data);
   return MDB_SUCCESS;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_cursor_put(MDB_cursor* cursor, MDB_val* key, MDB_val* data, unsigned int flags) {
+int mdb_cursor_put(MDB_cursor* cursor, MDB_val* key, MDB_val* data, unsigned int flags) try {
   if (key == nullptr || data == nullptr || (flags & ~lmdb_shim::kCursorPutFlags)) return EINVAL;
   if (const int code = lmdb_shim::check(core(cursor), true); code != MDB_SUCCESS) return code;
   MDBX_cursor& mine = *core(cursor);
@@ -162,9 +168,11 @@ int mdb_cursor_put(MDB_cursor* cursor, MDB_val* key, MDB_val* data, unsigned int
     lmdb_shim::give(values[0], data);
   }
   return answer(code);
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(cursor)->txn);
 }
 
-int mdb_cursor_del(MDB_cursor* cursor, unsigned int flags) {
+int mdb_cursor_del(MDB_cursor* cursor, unsigned int flags) try {
   if (const int code = lmdb_shim::check(core(cursor), true); code != MDB_SUCCESS) return code;
   MDBX_cursor& mine = *core(cursor);
   if (const int code = lmdb_shim::leave_gap(mine); code != MDB_SUCCESS) return code;
@@ -175,9 +183,11 @@ int mdb_cursor_del(MDB_cursor* cursor, unsigned int flags) {
   }
   if (mine.place == Place::kAt && mine.among == Among::kLast) return MDB_NOTFOUND;
   return answer(mine.del(flags & MDB_NODUPDATA));
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(cursor)->txn);
 }
 
-int mdb_cursor_count(MDB_cursor* cursor, size_t* countp) {
+int mdb_cursor_count(MDB_cursor* cursor, size_t* countp) try {
   if (countp == nullptr) return EINVAL;
   if (const int code = lmdb_shim::check(core(cursor), false); code != MDB_SUCCESS) return code;
   MDBX_cursor& mine = *core(cursor);
@@ -185,4 +195,6 @@ int mdb_cursor_count(MDB_cursor* cursor, size_t* countp) {
   if (mine.place == Place::kFresh || mine.place == Place::kNowhere) return EINVAL;
   if (const int code = lmdb_shim::leave_gap(mine); code != MDB_SUCCESS) return code;
   return answer(mine.count(countp));
+} catch (...) {
+  return lmdb_shim::exception_code();
 }

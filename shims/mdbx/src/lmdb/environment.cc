@@ -97,13 +97,15 @@ namespace lmdb_shim = hawthorn::lmdb;
 static_assert(MDB_NOSUBDIR == MDBX_NOSUBDIR && MDB_RDONLY == MDBX_RDONLY);
 static_assert(MDB_NOTLS == MDBX_NOSTICKYTHREADS && MDB_NOMETASYNC == MDBX_NOMETASYNC);
 
-int mdb_env_create(MDB_env** env) {
+int mdb_env_create(MDB_env** env) try {
   if (env == nullptr) return EINVAL;
   *env = reinterpret_cast<MDB_env*>(new Env());
   return MDB_SUCCESS;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_open(MDB_env* env, const char* path, unsigned int flags, mdb_mode_t mode) {
+int mdb_env_open(MDB_env* env, const char* path, unsigned int flags, mdb_mode_t mode) try {
   if (const int code = Env::check(env, false); code != MDB_SUCCESS) return code;
   Env& mine = *core(env);
   if (path == nullptr || mine.is_open() || (flags & ~lmdb_shim::kOfOpen)) return EINVAL;
@@ -113,9 +115,11 @@ int mdb_env_open(MDB_env* env, const char* path, unsigned int flags, mdb_mode_t 
   mine.take_flags(flags);
   const int code = mine.open(path, mine.flags, mode);
   return code == MDBX_SUCCESS ? lmdb_shim::settle_map_size(mine) : answer(code);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-void mdb_env_close(MDB_env* env) {
+void mdb_env_close(MDB_env* env) try {
   if (env == nullptr || core(env)->signature != hawthorn::mdbx::kEnvironmentSignature) return;
   Env* const mine = core(env);
   // Whoever closes it: transactions are to be gone.
@@ -124,32 +128,46 @@ void mdb_env_close(MDB_env* env) {
   mine->signature = 0;
   // What the parent's threads wait for cannot be destroyed.
   if (!mine->inherited()) delete mine;
+} catch (...) {
+  return;
 }
 
-int mdb_env_copy(MDB_env* env, const char* path) { return lmdb_shim::copy_to_path(env, path, 0); }
+int mdb_env_copy(MDB_env* env, const char* path) try {
+  return lmdb_shim::copy_to_path(env, path, 0);
+} catch (...) {
+  return lmdb_shim::exception_code();
+}
 
-int mdb_env_copy2(MDB_env* env, const char* path, unsigned int flags) {
+int mdb_env_copy2(MDB_env* env, const char* path, unsigned int flags) try {
   return lmdb_shim::copy_to_path(env, path, flags);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_copyfd(MDB_env* env, mdb_filehandle_t fd) {
+int mdb_env_copyfd(MDB_env* env, mdb_filehandle_t fd) try {
   return lmdb_shim::copy_to_file(env, fd, 0);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_copyfd2(MDB_env* env, mdb_filehandle_t fd, unsigned int flags) {
+int mdb_env_copyfd2(MDB_env* env, mdb_filehandle_t fd, unsigned int flags) try {
   return lmdb_shim::copy_to_file(env, fd, flags);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_stat(MDB_env* env, MDB_stat* stat) {
+int mdb_env_stat(MDB_env* env, MDB_stat* stat) try {
   if (stat == nullptr) return EINVAL;
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
   // A moment of its own, that is no reader's.
   MDBX_txn moment(core(env), MDBX_TXN_RDONLY, nullptr);
   if (const int code = moment.begin_look(); code != MDBX_SUCCESS) return answer(code);
   return mdb_stat(reinterpret_cast<MDB_txn*>(&moment), hawthorn::mdbx::kMainDbi, stat);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_info(MDB_env* env, MDB_envinfo* stat) {
+int mdb_env_info(MDB_env* env, MDB_envinfo* stat) try {
   if (stat == nullptr) return EINVAL;
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
   Env& mine = *core(env);
@@ -163,17 +181,21 @@ int mdb_env_info(MDB_env* env, MDB_envinfo* stat) {
   stat->me_maxreaders = info.mi_maxreaders;
   stat->me_numreaders = info.mi_numreaders;
   return MDB_SUCCESS;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_sync(MDB_env* env, int force) {
+int mdb_env_sync(MDB_env* env, int force) try {
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
   Env& mine = *core(env);
   if (mine.asked & MDB_RDONLY) return EACCES;
   if (!force && (mine.asked & MDB_NOSYNC)) return MDB_SUCCESS;
   return answer(mine.sync(true, false));
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_set_flags(MDB_env* env, unsigned int flags, int onoff) {
+int mdb_env_set_flags(MDB_env* env, unsigned int flags, int onoff) try {
   if (const int code = Env::check(env, false); code != MDB_SUCCESS) return code;
   if (flags & ~lmdb_shim::kChangeable) return EINVAL;
   Env& mine = *core(env);
@@ -182,6 +204,8 @@ int mdb_env_set_flags(MDB_env* env, unsigned int flags, int onoff) {
   mine.take_flags(onoff ? mine.asked | flags : mine.asked & ~flags);
   if (mine.is_open() && !own) mine.writer.unlock();
   return MDB_SUCCESS;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
 int mdb_env_get_flags(MDB_env* env, unsigned int* flags) {
@@ -198,7 +222,7 @@ int mdb_env_get_path(MDB_env* env, const char** path) {
   return MDB_SUCCESS;
 }
 
-int mdb_env_get_fd(MDB_env* env, mdb_filehandle_t* fd) {
+int mdb_env_get_fd(MDB_env* env, mdb_filehandle_t* fd) try {
   if (fd == nullptr) return EINVAL;
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
   Env& mine = *core(env);
@@ -210,9 +234,11 @@ int mdb_env_get_fd(MDB_env* env, mdb_filehandle_t* fd) {
   }
   *fd = mine.directory;
   return MDB_SUCCESS;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_env_set_mapsize(MDB_env* env, size_t size) {
+int mdb_env_set_mapsize(MDB_env* env, size_t size) try {
   if (const int code = Env::check(env, false); code != MDB_SUCCESS) return code;
   Env& mine = *core(env);
   auto wanted = mine.geometry;
@@ -228,6 +254,8 @@ int mdb_env_set_mapsize(MDB_env* env, size_t size) {
   if (size == 0) wanted.upper = mine.geometry.upper;
   wanted.upper = std::max(wanted.upper, mine.used_bytes());
   return answer(mine.change_geometry(wanted));
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
 int mdb_env_set_maxreaders(MDB_env* env, unsigned int readers) {
@@ -268,7 +296,7 @@ int mdb_env_set_assert(MDB_env* env, MDB_assert_func* func) {
   return MDB_SUCCESS;
 }
 
-int mdb_reader_list(MDB_env* env, MDB_msg_func* func, void* ctx) {
+int mdb_reader_list(MDB_env* env, MDB_msg_func* func, void* ctx) try {
   if (func == nullptr) return EINVAL;
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
   using Lines = std::vector<std::string>;
@@ -280,9 +308,13 @@ int mdb_reader_list(MDB_env* env, MDB_msg_func* func, void* ctx) {
         char line[96];
         const int head = snprintf(line, sizeof(line), "%10d %zx ", static_cast<int>(pid),
                                   static_cast<size_t>(thread));
-        const std::string id = txnid != 0 ? std::to_string(txnid) : "-";
-        static_cast<Lines*>(all)->push_back(std::string(line, static_cast<size_t>(head)) + id +
-                                            "\n");
+        try {
+          const std::string id = txnid != 0 ? std::to_string(txnid) : "-";
+          static_cast<Lines*>(all)->push_back(std::string(line, static_cast<size_t>(head)) + id +
+                                              "\n");
+        } catch (...) {
+          return lmdb_shim::exception_code();
+        }
         return int{MDBX_SUCCESS};
       },
       &lines);
@@ -291,6 +323,8 @@ int mdb_reader_list(MDB_env* env, MDB_msg_func* func, void* ctx) {
   int told = func("    pid     thread     txnid\n", ctx);
   for (size_t i = 0; told >= 0 && i < lines.size(); ++i) told = func(lines[i].c_str(), ctx);
   return told;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
 int mdb_reader_check(MDB_env* env, int* dead) {

@@ -20,6 +20,8 @@
 namespace hawthorn::lmdb {
 
 using hawthorn::mdbx::Compare;
+using hawthorn::mdbx::exception_code;
+using hawthorn::mdbx::fail_by_exception;
 using hawthorn::mdbx::TxnTable;
 
 // Bytes that a key, or a value of a key with several, may have.

@@ -218,10 +218,14 @@ int check(MDBX_cursor* cursor, bool write) {
 
 namespace lmdb_shim = hawthorn::lmdb;
 
-int mdb_set_compare(MDB_txn* txn, MDB_dbi dbi, MDB_cmp_func* cmp) {
+int mdb_set_compare(MDB_txn* txn, MDB_dbi dbi, MDB_cmp_func* cmp) try {
   return lmdb_shim::set_order(txn, dbi, cmp, true);
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(txn));
 }
 
-int mdb_set_dupsort(MDB_txn* txn, MDB_dbi dbi, MDB_cmp_func* cmp) {
+int mdb_set_dupsort(MDB_txn* txn, MDB_dbi dbi, MDB_cmp_func* cmp) try {
   return lmdb_shim::set_order(txn, dbi, cmp, false);
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(txn));
 }

@@ -74,7 +74,7 @@ using hawthorn::lmdb::TxnTable;
 using hawthorn::mdbx::Write;
 namespace lmdb_shim = hawthorn::lmdb;
 
-int mdb_dbi_open(MDB_txn* txn, const char* name, unsigned int flags, MDB_dbi* dbi) {
+int mdb_dbi_open(MDB_txn* txn, const char* name, unsigned int flags, MDB_dbi* dbi) try {
   if (dbi == nullptr || (flags & ~(lmdb_shim::kPersistent | MDB_CREATE))) return EINVAL;
   if (const int code = MDBX_txn::check(core(txn), MDBX_TXN_BLOCKED); code != MDBX_SUCCESS) {
     return answer(code);
@@ -82,14 +82,18 @@ int mdb_dbi_open(MDB_txn* txn, const char* name, unsigned int flags, MDB_dbi* db
   MDBX_txn& mine = *core(txn);
   return answer(name == nullptr ? lmdb_shim::open_main(mine, flags, dbi)
                                 : lmdb_shim::open_named(mine, name, flags, dbi));
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(txn));
 }
 
-void mdb_dbi_close(MDB_env* env, MDB_dbi dbi) {
+void mdb_dbi_close(MDB_env* env, MDB_dbi dbi) try {
   if (Env::check(env, true) != MDB_SUCCESS || dbi < hawthorn::mdbx::kCoreDbis) return;
   if (mdbx_dbi_close(core(env), dbi) == MDBX_SUCCESS) lmdb_shim::forget_orders(*core(env), dbi);
+} catch (...) {
+  return;
 }
 
-int mdb_stat(MDB_txn* txn, MDB_dbi dbi, MDB_stat* stat) {
+int mdb_stat(MDB_txn* txn, MDB_dbi dbi, MDB_stat* stat) try {
   if (stat == nullptr || txn == nullptr) return EINVAL;
   TxnTable* table = nullptr;
   if (const int code = lmdb_shim::find(core(txn), dbi, false, &table); code != MDB_SUCCESS) {
@@ -105,9 +109,11 @@ int mdb_stat(MDB_txn* txn, MDB_dbi dbi, MDB_stat* stat) {
   stat->ms_overflow_pages = static_cast<size_t>(all.ms_overflow_pages);
   stat->ms_entries = static_cast<size_t>(all.ms_entries);
   return MDB_SUCCESS;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_dbi_flags(MDB_txn* txn, MDB_dbi dbi, unsigned int* flags) {
+int mdb_dbi_flags(MDB_txn* txn, MDB_dbi dbi, unsigned int* flags) try {
   if (flags == nullptr || txn == nullptr) return EINVAL;
   TxnTable* table = nullptr;
   const int checked = MDBX_txn::check(core(txn), MDBX_TXN_BLOCKED & ~unsigned{MDBX_TXN_ERROR});
@@ -117,9 +123,11 @@ int mdb_dbi_flags(MDB_txn* txn, MDB_dbi dbi, unsigned int* flags) {
   }
   *flags = table->table->record.flags;
   return MDB_SUCCESS;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_drop(MDB_txn* txn, MDB_dbi dbi, int del) {
+int mdb_drop(MDB_txn* txn, MDB_dbi dbi, int del) try {
   if (txn == nullptr || (del != 0 && del != 1) || dbi == hawthorn::mdbx::kGarbageDbi) return EINVAL;
   TxnTable* table = nullptr;
   // Also without the order that a program has set: nothing is compared.
@@ -128,6 +136,8 @@ int mdb_drop(MDB_txn* txn, MDB_dbi dbi, int del) {
     return code;
   }
   return answer(core(txn)->drop_table(dbi, del == 1));
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(txn));
 }
 
 int mdb_set_relfunc(MDB_txn* txn, MDB_dbi dbi, MDB_rel_func*) {
@@ -140,7 +150,7 @@ int mdb_set_relctx(MDB_txn* txn, MDB_dbi dbi, void*) {
   return mdb_dbi_flags(txn, dbi, &flags);
 }
 
-int mdb_get(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data) {
+int mdb_get(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data) try {
   if (key == nullptr || data == nullptr || txn == nullptr) return EINVAL;
   TxnTable* table = nullptr;
   if (const int code = lmdb_shim::find(core(txn), dbi, false, &table); code != MDB_SUCCESS) {
@@ -155,9 +165,11 @@ int mdb_get(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data) {
   if (code == MDBX_SUCCESS) code = core(txn)->get(table, lmdb_shim::view(*key), &value);
   if (code == MDBX_SUCCESS) lmdb_shim::give(value, data);
   return answer(code);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-int mdb_put(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data, unsigned int flags) {
+int mdb_put(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data, unsigned int flags) try {
   if (key == nullptr || data == nullptr || txn == nullptr) return EINVAL;
   if ((flags & ~lmdb_shim::kPutFlags) || dbi == hawthorn::mdbx::kGarbageDbi) return EINVAL;
   TxnTable* table = nullptr;
@@ -180,9 +192,11 @@ int mdb_put(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data, unsigned int
     lmdb_shim::give(value, data);
   }
   return answer(code);
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(txn));
 }
 
-int mdb_del(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data) {
+int mdb_del(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data) try {
   if (key == nullptr || txn == nullptr || dbi == hawthorn::mdbx::kGarbageDbi) return EINVAL;
   TxnTable* table = nullptr;
   if (const int code = lmdb_shim::find(core(txn), dbi, true, &table); code != MDB_SUCCESS) {
@@ -194,20 +208,26 @@ int mdb_del(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data) {
   const std::string_view value = this_one ? lmdb_shim::view(*data) : std::string_view();
   return answer(
       Write(core(txn), table, nullptr).del(lmdb_shim::view(*key), this_one ? &value : nullptr));
+} catch (...) {
+  return lmdb_shim::fail_by_exception(core(txn));
 }
 
-int mdb_cmp(MDB_txn* txn, MDB_dbi dbi, const MDB_val* a, const MDB_val* b) {
+int mdb_cmp(MDB_txn* txn, MDB_dbi dbi, const MDB_val* a, const MDB_val* b) try {
   TxnTable* table = nullptr;
   if (lmdb_shim::find(core(txn), dbi, false, &table) != MDB_SUCCESS) return 0;
   const MDBX_val first = core(*a);
   const MDBX_val second = core(*b);
   return lmdb_shim::order_of(core(txn), dbi, *table, true)(&first, &second);
+} catch (...) {
+  return 0;
 }
 
-int mdb_dcmp(MDB_txn* txn, MDB_dbi dbi, const MDB_val* a, const MDB_val* b) {
+int mdb_dcmp(MDB_txn* txn, MDB_dbi dbi, const MDB_val* a, const MDB_val* b) try {
   TxnTable* table = nullptr;
   if (lmdb_shim::find(core(txn), dbi, false, &table) != MDB_SUCCESS) return 0;
   const MDBX_val first = core(*a);
   const MDBX_val second = core(*b);
   return lmdb_shim::order_of(core(txn), dbi, *table, false)(&first, &second);
+} catch (...) {
+  return 0;
 }

@@ -12,7 +12,7 @@ namespace lmdb_shim = hawthorn::lmdb;
 static_assert(MDB_RDONLY == MDBX_TXN_RDONLY && MDB_NOSYNC == MDBX_TXN_NOSYNC &&
               MDB_NOMETASYNC == MDBX_TXN_NOMETASYNC);
 
-int mdb_txn_begin(MDB_env* env, MDB_txn* parent, unsigned int flags, MDB_txn** txn) {
+int mdb_txn_begin(MDB_env* env, MDB_txn* parent, unsigned int flags, MDB_txn** txn) try {
   if (txn == nullptr) return EINVAL;
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
   Env& mine = *core(env);
@@ -32,6 +32,8 @@ int mdb_txn_begin(MDB_env* env, MDB_txn* parent, unsigned int flags, MDB_txn** t
                                      &begun, nullptr);
   if (code == MDBX_SUCCESS) *txn = reinterpret_cast<MDB_txn*>(begun);
   return answer(code);
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
 MDB_env* mdb_txn_env(MDB_txn* txn) {
@@ -42,7 +44,7 @@ size_t mdb_txn_id(MDB_txn* txn) {
   return txn != nullptr ? static_cast<size_t>(mdbx_txn_id(core(txn))) : 0;
 }
 
-int mdb_txn_commit(MDB_txn* txn) {
+int mdb_txn_commit(MDB_txn* txn) try {
   if (txn == nullptr) return EINVAL;
   MDBX_txn& mine = *core(txn);
   if (Env::check(mdb_txn_env(txn), true) != MDB_SUCCESS) return MDB_PANIC;
@@ -54,22 +56,30 @@ int mdb_txn_commit(MDB_txn* txn) {
   // It had failed, and with it does what it is nested in.
   if (parent != nullptr) parent->flags |= MDBX_TXN_ERROR;
   return MDB_BAD_TXN;
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
 
-void mdb_txn_abort(MDB_txn* txn) {
+void mdb_txn_abort(MDB_txn* txn) try {
   if (txn == nullptr || Env::check(mdb_txn_env(txn), true) != MDB_SUCCESS) return;
   core(txn)->abort();
+} catch (...) {
+  return;
 }
 
-void mdb_txn_reset(MDB_txn* txn) {
+void mdb_txn_reset(MDB_txn* txn) try {
   if (txn == nullptr || Env::check(mdb_txn_env(txn), true) != MDB_SUCCESS) return;
   if (core(txn)->read_only()) core(txn)->reset();
+} catch (...) {
+  return;
 }
 
-int mdb_txn_renew(MDB_txn* txn) {
+int mdb_txn_renew(MDB_txn* txn) try {
   if (txn == nullptr) return EINVAL;
   if (const int code = Env::check(mdb_txn_env(txn), true); code != MDB_SUCCESS) return code;
   MDBX_txn& mine = *core(txn);
   if (!mine.read_only() || !(mine.flags & MDBX_TXN_FINISHED)) return EINVAL;
   return answer(mine.renew());
+} catch (...) {
+  return lmdb_shim::exception_code();
 }
