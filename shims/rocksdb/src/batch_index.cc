@@ -19,9 +19,9 @@ BatchRecord FamilyIndex::record_of(const IndexEntry& entry) const {
 }
 
 FamilyIndex& BatchIndex::family(uint32_t id) {
-  std::unique_ptr<FamilyIndex>& found = families_[id];
-  if (found == nullptr) found = std::make_unique<FamilyIndex>(batch_, backup_);
-  return *found;
+  const auto found = families_.find(id);
+  if (found != families_.end()) return *found->second;
+  return *families_.emplace(id, std::make_unique<FamilyIndex>(batch_, backup_)).first->second;
 }
 
 FamilyIndex& BatchIndex::family(rocksdb::ColumnFamilyHandle* handle) {

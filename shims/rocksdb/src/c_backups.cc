@@ -18,6 +18,7 @@ struct rocksdb_restore_options_t {
 };
 struct rocksdb_backup_engine_options_t {
   rocksdb::BackupEngineOptions rep;
+  bool short_of_memory = false;
 };
 
 namespace {
@@ -27,9 +28,11 @@ using EngineOptions = rocksdb_backup_engine_options_t;
 
 rocksdb_backup_engine_t* open_engine(const rocksdb::BackupEngineOptions& options, rocksdb::Env* env,
                                      char** errptr) {
+  auto holder = std::make_unique<rocksdb_backup_engine_t>();
   rocksdb::BackupEngine* engine = nullptr;
   if (failed(errptr, rocksdb::BackupEngine::Open(options, env, &engine))) return nullptr;
-  return new rocksdb_backup_engine_t{std::unique_ptr<rocksdb::BackupEngine>(engine)};
+  holder->rep.reset(engine);
+  return holder.release();
 }
 
 const rocksdb::BackupInfo& at(const rocksdb_backup_engine_info_t* info, int index) {
@@ -41,54 +44,75 @@ const rocksdb::BackupInfo& at(const rocksdb_backup_engine_info_t* info, int inde
 extern "C" {
 
 rocksdb_backup_engine_t* rocksdb_backup_engine_open(const rocksdb_options_t* options,
-                                                    const char* path, char** errptr) {
+                                                    const char* path, char** errptr) try {
   rocksdb::BackupEngineOptions with(path);
   with.info_log = options->rep.info_log.get();
   return open_engine(with, options->rep.env, errptr);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(const EngineOptions* options,
-                                                         rocksdb_env_t* env, char** errptr) {
+                                                         rocksdb_env_t* env, char** errptr) try {
   // The environment in memory, which is null here, is refused as any other.
+  if (hawthorn::rocks::incomplete(options, errptr)) return nullptr;
   return open_engine(options->rep, env != nullptr ? env->rep : nullptr, errptr);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 void rocksdb_backup_engine_create_new_backup(rocksdb_backup_engine_t* engine, rocksdb_t* db,
-                                             char** errptr) {
+                                             char** errptr) try {
   failed(errptr, engine->rep->CreateNewBackup(db->rep.get()));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_backup_engine_create_new_backup_flush(rocksdb_backup_engine_t* engine, rocksdb_t* db,
                                                    unsigned char flush_before_backup,
-                                                   char** errptr) {
+                                                   char** errptr) try {
   failed(errptr, engine->rep->CreateNewBackup(db->rep.get(), flush_before_backup != 0));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_backup_engine_purge_old_backups(rocksdb_backup_engine_t* engine,
-                                             uint32_t num_backups_to_keep, char** errptr) {
+                                             uint32_t num_backups_to_keep, char** errptr) try {
   failed(errptr, engine->rep->PurgeOldBackups(num_backups_to_keep));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_backup_engine_verify_backup(rocksdb_backup_engine_t* engine, uint32_t backup_id,
-                                         char** errptr) {
+                                         char** errptr) try {
   failed(errptr, engine->rep->VerifyBackup(backup_id));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_backup_engine_restore_db_from_latest_backup(
     rocksdb_backup_engine_t* engine, const char* db_dir, const char* wal_dir,
-    const rocksdb_restore_options_t* restore_options, char** errptr) {
+    const rocksdb_restore_options_t* restore_options, char** errptr) try {
   failed(errptr, engine->rep->RestoreDBFromLatestBackup(restore_options->rep, db_dir, wal_dir));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_backup_engine_restore_db_from_backup(rocksdb_backup_engine_t* engine,
                                                   const char* db_dir, const char* wal_dir,
                                                   const rocksdb_restore_options_t* restore_options,
-                                                  const uint32_t backup_id, char** errptr) {
+                                                  const uint32_t backup_id, char** errptr) try {
   failed(errptr,
          engine->rep->RestoreDBFromBackup(restore_options->rep, backup_id, db_dir, wal_dir));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_backup_engine_close(rocksdb_backup_engine_t* engine) { delete engine; }
 
 // ---- What there is
 
 const rocksdb_backup_engine_info_t* rocksdb_backup_engine_get_backup_info(
-    rocksdb_backup_engine_t* engine) {
+    rocksdb_backup_engine_t* engine) try {
   auto* const info = new rocksdb_backup_engine_info_t;
   engine->rep->GetBackupInfo(&info->rep);
   return info;
+} catch (...) {
+  return nullptr;
 }
 int rocksdb_backup_engine_info_count(const rocksdb_backup_engine_info_t* info) {
   return static_cast<int>(info->rep.size());
@@ -110,19 +134,26 @@ void rocksdb_backup_engine_info_destroy(const rocksdb_backup_engine_info_t* info
 
 // ---- Options
 
-rocksdb_restore_options_t* rocksdb_restore_options_create() {
+rocksdb_restore_options_t* rocksdb_restore_options_create() try {
   return new rocksdb_restore_options_t;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_restore_options_destroy(rocksdb_restore_options_t* options) { delete options; }
 void rocksdb_restore_options_set_keep_log_files(rocksdb_restore_options_t* options, int value) {
   options->rep.keep_log_files = value != 0;
 }
-EngineOptions* rocksdb_backup_engine_options_create(const char* backup_dir) {
+EngineOptions* rocksdb_backup_engine_options_create(const char* backup_dir) try {
   return new EngineOptions{rocksdb::BackupEngineOptions(backup_dir)};
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_backup_engine_options_destroy(EngineOptions* options) { delete options; }
-void rocksdb_backup_engine_options_set_backup_dir(EngineOptions* options, const char* backup_dir) {
+void rocksdb_backup_engine_options_set_backup_dir(EngineOptions* options,
+                                                  const char* backup_dir) try {
   options->rep.backup_dir = backup_dir;
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_backup_engine_options_set_env(EngineOptions* options, rocksdb_env_t* env) {
   options->rep.backup_env = env != nullptr ? env->rep : nullptr;

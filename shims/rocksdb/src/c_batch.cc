@@ -52,180 +52,256 @@ void refuse_batch(rocksdb_writebatch_t* batch) {
 
 extern "C" {
 
-rocksdb_writebatch_t* rocksdb_writebatch_create() { return new rocksdb_writebatch_t; }
+rocksdb_writebatch_t* rocksdb_writebatch_create() try {
+  return new rocksdb_writebatch_t;
+} catch (...) {
+  return nullptr;
+}
 
-rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* bytes, size_t size) {
+rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* bytes, size_t size) try {
   return new rocksdb_writebatch_t{rocksdb::WriteBatch(std::string(bytes, size))};
+} catch (...) {
+  return nullptr;
 }
 
 rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(size_t reserved_bytes, size_t max_bytes,
                                                             size_t protection_bytes_per_key,
-                                                            size_t default_cf_ts_sz) {
+                                                            size_t default_cf_ts_sz) try {
   return new rocksdb_writebatch_t{
       rocksdb::WriteBatch(reserved_bytes, max_bytes, protection_bytes_per_key, default_cf_ts_sz)};
+} catch (...) {
+  return nullptr;
 }
 
 void rocksdb_writebatch_destroy(rocksdb_writebatch_t* batch) { delete batch; }
-void rocksdb_writebatch_clear(rocksdb_writebatch_t* batch) { batch->rep.Clear(); }
-int rocksdb_writebatch_count(rocksdb_writebatch_t* batch) {
+void rocksdb_writebatch_clear(rocksdb_writebatch_t* batch) try {
+  batch->rep.Clear();
+  batch->short_of_memory = false;
+} catch (...) {
+  batch->short_of_memory = true;
+}
+int rocksdb_writebatch_count(rocksdb_writebatch_t* batch) try {
   return static_cast<int>(batch->rep.Count());
+} catch (...) {
+  return 0;
 }
 
 // ---- Writes; one that does not fit into the batch is left out, as in RocksDB
 
 void rocksdb_writebatch_put(rocksdb_writebatch_t* batch, const char* key, size_t key_size,
-                            const char* value, size_t value_size) {
+                            const char* value, size_t value_size) try {
   static_cast<void>(batch->rep.Put(Slice(key, key_size), Slice(value, value_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_put_cf(rocksdb_writebatch_t* batch, Handle* column_family, const char* key,
-                               size_t key_size, const char* value, size_t value_size) {
+                               size_t key_size, const char* value, size_t value_size) try {
   static_cast<void>(
       batch->rep.Put(column_family->rep, Slice(key, key_size), Slice(value, value_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_putv(rocksdb_writebatch_t* batch, int key_count, const char* const* keys,
                              const size_t* key_sizes, int value_count, const char* const* values,
-                             const size_t* value_sizes) {
+                             const size_t* value_sizes) try {
   static_cast<void>(batch->rep.Put(Parts(key_count, keys, key_sizes).parts,
                                    Parts(value_count, values, value_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_putv_cf(rocksdb_writebatch_t* batch, Handle* column_family, int key_count,
                                 const char* const* keys, const size_t* key_sizes, int value_count,
-                                const char* const* values, const size_t* value_sizes) {
+                                const char* const* values, const size_t* value_sizes) try {
   static_cast<void>(batch->rep.Put(column_family->rep, Parts(key_count, keys, key_sizes).parts,
                                    Parts(value_count, values, value_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_merge(rocksdb_writebatch_t* batch, const char* key, size_t key_size,
-                              const char* value, size_t value_size) {
+                              const char* value, size_t value_size) try {
   static_cast<void>(batch->rep.Merge(Slice(key, key_size), Slice(value, value_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_merge_cf(rocksdb_writebatch_t* batch, Handle* column_family,
                                  const char* key, size_t key_size, const char* value,
-                                 size_t value_size) {
+                                 size_t value_size) try {
   static_cast<void>(
       batch->rep.Merge(column_family->rep, Slice(key, key_size), Slice(value, value_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_mergev(rocksdb_writebatch_t* batch, int key_count, const char* const* keys,
                                const size_t* key_sizes, int value_count, const char* const* values,
-                               const size_t* value_sizes) {
+                               const size_t* value_sizes) try {
   static_cast<void>(batch->rep.Merge(Parts(key_count, keys, key_sizes).parts,
                                      Parts(value_count, values, value_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_mergev_cf(rocksdb_writebatch_t* batch, Handle* column_family, int key_count,
                                   const char* const* keys, const size_t* key_sizes, int value_count,
-                                  const char* const* values, const size_t* value_sizes) {
+                                  const char* const* values, const size_t* value_sizes) try {
   static_cast<void>(batch->rep.Merge(column_family->rep, Parts(key_count, keys, key_sizes).parts,
                                      Parts(value_count, values, value_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
-void rocksdb_writebatch_delete(rocksdb_writebatch_t* batch, const char* key, size_t key_size) {
+void rocksdb_writebatch_delete(rocksdb_writebatch_t* batch, const char* key, size_t key_size) try {
   static_cast<void>(batch->rep.Delete(Slice(key, key_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_delete_cf(rocksdb_writebatch_t* batch, Handle* column_family,
-                                  const char* key, size_t key_size) {
+                                  const char* key, size_t key_size) try {
   static_cast<void>(batch->rep.Delete(column_family->rep, Slice(key, key_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_singledelete(rocksdb_writebatch_t* batch, const char* key,
-                                     size_t key_size) {
+                                     size_t key_size) try {
   static_cast<void>(batch->rep.SingleDelete(Slice(key, key_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_singledelete_cf(rocksdb_writebatch_t* batch, Handle* column_family,
-                                        const char* key, size_t key_size) {
+                                        const char* key, size_t key_size) try {
   static_cast<void>(batch->rep.SingleDelete(column_family->rep, Slice(key, key_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_deletev(rocksdb_writebatch_t* batch, int key_count, const char* const* keys,
-                                const size_t* key_sizes) {
+                                const size_t* key_sizes) try {
   static_cast<void>(batch->rep.Delete(Parts(key_count, keys, key_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_deletev_cf(rocksdb_writebatch_t* batch, Handle* column_family,
                                    int key_count, const char* const* keys,
-                                   const size_t* key_sizes) {
+                                   const size_t* key_sizes) try {
   static_cast<void>(batch->rep.Delete(column_family->rep, Parts(key_count, keys, key_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_delete_range(rocksdb_writebatch_t* batch, const char* begin,
-                                     size_t begin_size, const char* end, size_t end_size) {
+                                     size_t begin_size, const char* end, size_t end_size) try {
   static_cast<void>(batch->rep.DeleteRange(Slice(begin, begin_size), Slice(end, end_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_delete_range_cf(rocksdb_writebatch_t* batch, Handle* column_family,
                                         const char* begin, size_t begin_size, const char* end,
-                                        size_t end_size) {
+                                        size_t end_size) try {
   static_cast<void>(
       batch->rep.DeleteRange(column_family->rep, Slice(begin, begin_size), Slice(end, end_size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_delete_rangev(rocksdb_writebatch_t* batch, int key_count,
                                       const char* const* begins, const size_t* begin_sizes,
-                                      const char* const* ends, const size_t* end_sizes) {
+                                      const char* const* ends, const size_t* end_sizes) try {
   static_cast<void>(batch->rep.DeleteRange(Parts(key_count, begins, begin_sizes).parts,
                                            Parts(key_count, ends, end_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_delete_rangev_cf(rocksdb_writebatch_t* batch, Handle* column_family,
                                          int key_count, const char* const* begins,
                                          const size_t* begin_sizes, const char* const* ends,
-                                         const size_t* end_sizes) {
+                                         const size_t* end_sizes) try {
   static_cast<void>(batch->rep.DeleteRange(column_family->rep,
                                            Parts(key_count, begins, begin_sizes).parts,
                                            Parts(key_count, ends, end_sizes).parts));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
-void rocksdb_writebatch_put_log_data(rocksdb_writebatch_t* batch, const char* blob, size_t size) {
+void rocksdb_writebatch_put_log_data(rocksdb_writebatch_t* batch, const char* blob,
+                                     size_t size) try {
   static_cast<void>(batch->rep.PutLogData(Slice(blob, size)));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 // ---- What is in it
 
 void rocksdb_writebatch_iterate(rocksdb_writebatch_t* batch, void* state, ShowPut put,
-                                ShowDeleted deleted) {
+                                ShowDeleted deleted) try {
   Shower shower(state, put, deleted);
   static_cast<void>(batch->rep.Iterate(&shower));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
 void rocksdb_writebatch_iterate_cf(rocksdb_writebatch_t* batch, void* state, PutCf put,
-                                   DeletedCf deleted, PutCf merge) {
+                                   DeletedCf deleted, PutCf merge) try {
   FamilyShower shower(state, put, deleted, merge);
   static_cast<void>(batch->rep.Iterate(&shower));
+} catch (...) {
+  batch->short_of_memory = true;
 }
 
-const char* rocksdb_writebatch_data(rocksdb_writebatch_t* batch, size_t* size) {
+const char* rocksdb_writebatch_data(rocksdb_writebatch_t* batch, size_t* size) try {
   *size = batch->rep.GetDataSize();
   return batch->rep.Data().data();
+} catch (...) {
+  return nullptr;
 }
 
-void rocksdb_writebatch_set_save_point(rocksdb_writebatch_t* batch) { batch->rep.SetSavePoint(); }
-void rocksdb_writebatch_rollback_to_save_point(rocksdb_writebatch_t* batch, char** errptr) {
-  failed(errptr, batch->rep.RollbackToSavePoint());
+void rocksdb_writebatch_set_save_point(rocksdb_writebatch_t* batch) try {
+  batch->rep.SetSavePoint();
+} catch (...) {
+  batch->short_of_memory = true;
 }
-void rocksdb_writebatch_pop_save_point(rocksdb_writebatch_t* batch, char** errptr) {
+void rocksdb_writebatch_rollback_to_save_point(rocksdb_writebatch_t* batch, char** errptr) try {
+  if (hawthorn::rocks::incomplete(batch, errptr)) return;
+  failed(errptr, batch->rep.RollbackToSavePoint());
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+}
+void rocksdb_writebatch_pop_save_point(rocksdb_writebatch_t* batch, char** errptr) try {
+  if (hawthorn::rocks::incomplete(batch, errptr)) return;
   failed(errptr, batch->rep.PopSavePoint());
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 
 // ---- User timestamps, which there are none of
 
 void rocksdb_writebatch_put_cf_with_ts(rocksdb_writebatch_t* batch, Handle*, const char*, size_t,
-                                       const char*, size_t, const char*, size_t) {
+                                       const char*, size_t, const char*, size_t) try {
   refuse_batch(batch);
+} catch (...) {
+  batch->short_of_memory = true;
 }
 void rocksdb_writebatch_delete_cf_with_ts(rocksdb_writebatch_t* batch, Handle*, const char*, size_t,
-                                          const char*, size_t) {
+                                          const char*, size_t) try {
   refuse_batch(batch);
+} catch (...) {
+  batch->short_of_memory = true;
 }
 void rocksdb_writebatch_singledelete_cf_with_ts(rocksdb_writebatch_t* batch, Handle*, const char*,
-                                                size_t, const char*, size_t) {
+                                                size_t, const char*, size_t) try {
   refuse_batch(batch);
+} catch (...) {
+  batch->short_of_memory = true;
 }
 void rocksdb_writebatch_update_timestamps(rocksdb_writebatch_t*, const char*, size_t, void*,
                                           size_t (*)(void*, uint32_t), char** errptr) {

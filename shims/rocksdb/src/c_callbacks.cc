@@ -279,14 +279,18 @@ extern "C" {
 // ---- Comparators
 
 rocksdb_comparator_t* rocksdb_comparator_create(void* state, void (*destructor)(void*),
-                                                CompareOf compare, NameOf name) {
+                                                CompareOf compare, NameOf name) try {
   return new rocksdb_comparator_t(state, destructor, compare, name, 0);
+} catch (...) {
+  return nullptr;
 }
 rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
     void* state, void (*destructor)(void*), CompareOf compare, CompareOf,
     int (*)(void*, const char*, size_t, unsigned char, const char*, size_t, unsigned char),
-    NameOf name, size_t timestamp_size) {
+    NameOf name, size_t timestamp_size) try {
   return new rocksdb_comparator_t(state, destructor, compare, name, timestamp_size);
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_comparator_destroy(rocksdb_comparator_t* comparator) { delete comparator; }
 void rocksdb_options_set_comparator(rocksdb_options_t* options, rocksdb_comparator_t* comparator) {
@@ -298,26 +302,34 @@ void rocksdb_options_set_comparator(rocksdb_options_t* options, rocksdb_comparat
 rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(void* state, void (*destructor)(void*),
                                                       FullMergeOf full_merge,
                                                       PartialMergeOf partial_merge,
-                                                      DeleteValueOf delete_value, NameOf name) {
+                                                      DeleteValueOf delete_value, NameOf name) try {
   return new rocksdb_mergeoperator_t(state, destructor, full_merge, partial_merge, delete_value,
                                      name);
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t* merge_operator) {
   delete merge_operator;
 }
 void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
-                                        rocksdb_mergeoperator_t* merge_operator) {
+                                        rocksdb_mergeoperator_t* merge_operator) try {
   options->rep.merge_operator.reset(merge_operator);
+} catch (...) {
+  options->short_of_memory = true;
 }
-void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options) {
+void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options) try {
   options->rep.merge_operator = hawthorn::rocks::builtin_merge("uint64add");
+} catch (...) {
+  options->short_of_memory = true;
 }
 
 // ---- Compaction filters
 
 rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(void* state, void (*destructor)(void*),
-                                                            FilterOf filter, NameOf name) {
+                                                            FilterOf filter, NameOf name) try {
   return new rocksdb_compactionfilter_t(state, destructor, filter, name);
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_compactionfilter_set_ignore_snapshots(rocksdb_compactionfilter_t* filter,
                                                    unsigned char value) {
@@ -333,8 +345,11 @@ unsigned char rocksdb_compactionfiltercontext_is_manual_compaction(
   return context->rep.is_manual_compaction ? 1 : 0;
 }
 rocksdb_compactionfilterfactory_t* rocksdb_compactionfilterfactory_create(
-    void* state, void (*destructor)(void*), MakeFilterOf create_compaction_filter, NameOf name) {
+    void* state, void (*destructor)(void*), MakeFilterOf create_compaction_filter,
+    NameOf name) try {
   return new rocksdb_compactionfilterfactory_t(state, destructor, create_compaction_filter, name);
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_compactionfilterfactory_destroy(rocksdb_compactionfilterfactory_t* factory) {
   delete factory;
@@ -344,33 +359,45 @@ void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
   options->rep.compaction_filter = filter;
 }
 void rocksdb_options_set_compaction_filter_factory(rocksdb_options_t* options,
-                                                   rocksdb_compactionfilterfactory_t* factory) {
+                                                   rocksdb_compactionfilterfactory_t* factory) try {
   options->rep.compaction_filter_factory.reset(factory);
+} catch (...) {
+  options->short_of_memory = true;
 }
 
 // ---- Transforms
 
 rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state, void (*destructor)(void*),
                                                         TransformOf transform, InOf in_domain,
-                                                        InOf in_range, NameOf name) {
+                                                        InOf in_range, NameOf name) try {
   return new OwnTransform(state, destructor, transform, in_domain, in_range, name);
+} catch (...) {
+  return nullptr;
 }
-rocksdb_slicetransform_t* rocksdb_slicetransform_create_fixed_prefix(size_t value) {
+rocksdb_slicetransform_t* rocksdb_slicetransform_create_fixed_prefix(size_t value) try {
   return new LibraryTransform(rocksdb::NewFixedPrefixTransform(value));
+} catch (...) {
+  return nullptr;
 }
-rocksdb_slicetransform_t* rocksdb_slicetransform_create_noop() {
+rocksdb_slicetransform_t* rocksdb_slicetransform_create_noop() try {
   return new LibraryTransform(rocksdb::NewNoopTransform());
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_slicetransform_destroy(rocksdb_slicetransform_t* transform) { delete transform; }
 void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
-                                          rocksdb_slicetransform_t* prefix_extractor) {
+                                          rocksdb_slicetransform_t* prefix_extractor) try {
   options->rep.prefix_extractor.reset(prefix_extractor);
+} catch (...) {
+  options->short_of_memory = true;
 }
 
 // ---- Filter policies
 
-rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom(double bits_per_key) {
+rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom(double bits_per_key) try {
   return new rocksdb_filterpolicy_t(rocksdb::NewBloomFilterPolicy(bits_per_key));
+} catch (...) {
+  return nullptr;
 }
 rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom_full(double bits_per_key) {
   return rocksdb_filterpolicy_create_bloom(bits_per_key);
@@ -379,26 +406,34 @@ rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon(double bloom_equivale
   return rocksdb_filterpolicy_create_ribbon_hybrid(bloom_equivalent_bits_per_key, -1);
 }
 rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(
-    double bloom_equivalent_bits_per_key, int bloom_before_level) {
+    double bloom_equivalent_bits_per_key, int bloom_before_level) try {
   return new rocksdb_filterpolicy_t(
       rocksdb::NewRibbonFilterPolicy(bloom_equivalent_bits_per_key, bloom_before_level));
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_t* policy) { delete policy; }
 void rocksdb_block_based_options_set_filter_policy(rocksdb_block_based_table_options_t* options,
-                                                   rocksdb_filterpolicy_t* filter_policy) {
+                                                   rocksdb_filterpolicy_t* filter_policy) try {
   options->rep.filter_policy.reset(filter_policy);
+} catch (...) {
+  options->short_of_memory = true;
 }
 
 // ---- Loggers
 
-rocksdb_logger_t* rocksdb_logger_create_stderr_logger(int log_level, const char* prefix) {
+rocksdb_logger_t* rocksdb_logger_create_stderr_logger(int log_level, const char* prefix) try {
   return new rocksdb_logger_t{
       std::make_shared<Stderr>(static_cast<rocksdb::InfoLogLevel>(log_level), prefix)};
+} catch (...) {
+  return nullptr;
 }
 rocksdb_logger_t* rocksdb_logger_create_callback_logger(int log_level, LogOf callback,
-                                                        void* state) {
+                                                        void* state) try {
   return new rocksdb_logger_t{
       std::make_shared<Callback>(static_cast<rocksdb::InfoLogLevel>(log_level), callback, state)};
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_logger_destroy(rocksdb_logger_t* logger) { delete logger; }
 

@@ -20,7 +20,11 @@ extern "C" {
 
 // ---- Reads
 
-rocksdb_readoptions_t* rocksdb_readoptions_create() { return new rocksdb_readoptions_t; }
+rocksdb_readoptions_t* rocksdb_readoptions_create() try {
+  return new rocksdb_readoptions_t;
+} catch (...) {
+  return nullptr;
+}
 void rocksdb_readoptions_destroy(rocksdb_readoptions_t* options) { delete options; }
 FIELD(readoptions, unsigned char, verify_checksums, verify_checksums)
 FIELD(readoptions, unsigned char, fill_cache, fill_cache)
@@ -72,7 +76,11 @@ uint64_t rocksdb_readoptions_get_io_timeout(rocksdb_readoptions_t* options) {
 
 // ---- Writes
 
-rocksdb_writeoptions_t* rocksdb_writeoptions_create() { return new rocksdb_writeoptions_t; }
+rocksdb_writeoptions_t* rocksdb_writeoptions_create() try {
+  return new rocksdb_writeoptions_t;
+} catch (...) {
+  return nullptr;
+}
 void rocksdb_writeoptions_destroy(rocksdb_writeoptions_t* options) { delete options; }
 FIELD(writeoptions, unsigned char, sync, sync)
 FIELD(writeoptions, unsigned char, ignore_missing_column_families, ignore_missing_column_families)
@@ -86,11 +94,19 @@ GET(writeoptions, unsigned char, disable_WAL, disableWAL)
 
 // ---- Flushes and compactions
 
-rocksdb_flushoptions_t* rocksdb_flushoptions_create() { return new rocksdb_flushoptions_t; }
+rocksdb_flushoptions_t* rocksdb_flushoptions_create() try {
+  return new rocksdb_flushoptions_t;
+} catch (...) {
+  return nullptr;
+}
 void rocksdb_flushoptions_destroy(rocksdb_flushoptions_t* options) { delete options; }
 FIELD(flushoptions, unsigned char, wait, wait)
 
-rocksdb_compactoptions_t* rocksdb_compactoptions_create() { return new rocksdb_compactoptions_t; }
+rocksdb_compactoptions_t* rocksdb_compactoptions_create() try {
+  return new rocksdb_compactoptions_t;
+} catch (...) {
+  return nullptr;
+}
 void rocksdb_compactoptions_destroy(rocksdb_compactoptions_t* options) { delete options; }
 FIELD(compactoptions, unsigned char, exclusive_manual_compaction, exclusive_manual_compaction)
 FIELD(compactoptions, unsigned char, bottommost_level_compaction, bottommost_level_compaction)
@@ -105,8 +121,10 @@ void rocksdb_compactoptions_set_full_history_ts_low(rocksdb_compactoptions_t* op
       pointed(&options->full_history_ts_low, timestamp, timestamp_size);
 }
 
-rocksdb_wait_for_compact_options_t* rocksdb_wait_for_compact_options_create() {
+rocksdb_wait_for_compact_options_t* rocksdb_wait_for_compact_options_create() try {
   return new rocksdb_wait_for_compact_options_t;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_wait_for_compact_options_destroy(rocksdb_wait_for_compact_options_t* options) {
   delete options;

@@ -116,20 +116,26 @@ extern "C" {
 
 // ---- Memory
 
-rocksdb_memory_consumers_t* rocksdb_memory_consumers_create() {
+rocksdb_memory_consumers_t* rocksdb_memory_consumers_create() try {
   return new rocksdb_memory_consumers_t;
+} catch (...) {
+  return nullptr;
 }
-void rocksdb_memory_consumers_add_db(rocksdb_memory_consumers_t* consumers, rocksdb_t* db) {
+void rocksdb_memory_consumers_add_db(rocksdb_memory_consumers_t* consumers, rocksdb_t* db) try {
   consumers->dbs.push_back(db);
+} catch (...) {
+  return;
 }
 void rocksdb_memory_consumers_add_cache(rocksdb_memory_consumers_t* consumers,
-                                        rocksdb_cache_t* cache) {
+                                        rocksdb_cache_t* cache) try {
   consumers->caches.push_back(cache->rep);
+} catch (...) {
+  return;
 }
 void rocksdb_memory_consumers_destroy(rocksdb_memory_consumers_t* consumers) { delete consumers; }
 
 rocksdb_memory_usage_t* rocksdb_approximate_memory_usage_create(
-    rocksdb_memory_consumers_t* consumers, char** errptr) {
+    rocksdb_memory_consumers_t* consumers, char** errptr) try {
   rocksdb_memory_usage_t usage;
   for (const rocksdb_t* db : consumers->dbs) {
     uint64_t bytes = 0;
@@ -143,6 +149,9 @@ rocksdb_memory_usage_t* rocksdb_approximate_memory_usage_create(
     usage.caches += cache->GetUsage();
   }
   return new rocksdb_memory_usage_t(usage);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 void rocksdb_approximate_memory_usage_destroy(rocksdb_memory_usage_t* usage) { delete usage; }
 uint64_t rocksdb_approximate_memory_usage_get_mem_table_total(rocksdb_memory_usage_t* usage) {
@@ -160,36 +169,50 @@ uint64_t rocksdb_approximate_memory_usage_get_cache_total(rocksdb_memory_usage_t
 
 // ---- Statistics and performance
 
-void rocksdb_options_enable_statistics(rocksdb_options_t* options) {
+void rocksdb_options_enable_statistics(rocksdb_options_t* options) try {
   options->rep.statistics = rocksdb::CreateDBStatistics();
+} catch (...) {
+  options->short_of_memory = true;
 }
-void rocksdb_options_set_statistics_level(rocksdb_options_t* options, int level) {
+void rocksdb_options_set_statistics_level(rocksdb_options_t* options, int level) try {
   if (options->rep.statistics == nullptr) return;
   options->rep.statistics->set_stats_level(static_cast<rocksdb::StatsLevel>(
       std::clamp<int>(level, rocksdb_statistics_level_disable_all, rocksdb_statistics_level_all)));
+} catch (...) {
+  options->short_of_memory = true;
 }
-int rocksdb_options_get_statistics_level(rocksdb_options_t* options) {
+int rocksdb_options_get_statistics_level(rocksdb_options_t* options) try {
   if (options->rep.statistics == nullptr) return rocksdb::kDisableAll;
   return options->rep.statistics->get_stats_level();
+} catch (...) {
+  return 0;
 }
-char* rocksdb_options_statistics_get_string(rocksdb_options_t* options) {
+char* rocksdb_options_statistics_get_string(rocksdb_options_t* options) try {
   if (options->rep.statistics == nullptr) return nullptr;
-  return strdup(options->rep.statistics->ToString().c_str());
+  return hawthorn::rocks::copy_of_words(options->rep.statistics->ToString().c_str());
+} catch (...) {
+  return nullptr;
 }
 uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options_t* options,
-                                                     uint32_t ticker_type) {
+                                                     uint32_t ticker_type) try {
   if (options->rep.statistics == nullptr) return 0;
   return options->rep.statistics->getTickerCount(ticker_type);
+} catch (...) {
+  return 0;
 }
 void rocksdb_options_statistics_get_histogram_data(
     rocksdb_options_t* options, uint32_t histogram_type,
-    rocksdb_statistics_histogram_data_t* const data) {
+    rocksdb_statistics_histogram_data_t* const data) try {
   data->rep = {};
   if (options->rep.statistics == nullptr) return;
   options->rep.statistics->histogramData(histogram_type, &data->rep);
+} catch (...) {
+  return;
 }
-rocksdb_statistics_histogram_data_t* rocksdb_statistics_histogram_data_create() {
+rocksdb_statistics_histogram_data_t* rocksdb_statistics_histogram_data_create() try {
   return new rocksdb_statistics_histogram_data_t;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_statistics_histogram_data_destroy(rocksdb_statistics_histogram_data_t* data) {
   delete data;
@@ -222,16 +245,26 @@ double rocksdb_statistics_histogram_data_get_min(rocksdb_statistics_histogram_da
   return data->rep.min;
 }
 
-void rocksdb_set_perf_level(int value) {
+void rocksdb_set_perf_level(int value) try {
   rocksdb::SetPerfLevel(static_cast<rocksdb::PerfLevel>(value));
+} catch (...) {
+  return;
 }
-rocksdb_perfcontext_t* rocksdb_perfcontext_create() {
+rocksdb_perfcontext_t* rocksdb_perfcontext_create() try {
   return new rocksdb_perfcontext_t{rocksdb::get_perf_context()};
+} catch (...) {
+  return nullptr;
 }
-void rocksdb_perfcontext_reset(rocksdb_perfcontext_t* context) { context->rep->Reset(); }
+void rocksdb_perfcontext_reset(rocksdb_perfcontext_t* context) try {
+  context->rep->Reset();
+} catch (...) {
+  return;
+}
 char* rocksdb_perfcontext_report(rocksdb_perfcontext_t* context,
-                                 unsigned char exclude_zero_counters) {
-  return strdup(context->rep->ToString(exclude_zero_counters != 0).c_str());
+                                 unsigned char exclude_zero_counters) try {
+  return hawthorn::rocks::copy_of_words(context->rep->ToString(exclude_zero_counters != 0).c_str());
+} catch (...) {
+  return nullptr;
 }
 uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric) {
   if (metric < 0 || static_cast<size_t>(metric) >= std::size(kMetrics)) return 0;

@@ -53,25 +53,34 @@ extern "C" {
 
 // ---- Checkpoints
 
-rocksdb_checkpoint_t* rocksdb_checkpoint_object_create(rocksdb_t* db, char** errptr) {
+rocksdb_checkpoint_t* rocksdb_checkpoint_object_create(rocksdb_t* db, char** errptr) try {
   rocksdb::Checkpoint* checkpoint = nullptr;
   if (failed(errptr, rocksdb::Checkpoint::Create(db->rep.get(), &checkpoint))) return nullptr;
   return new rocksdb_checkpoint_t{std::unique_ptr<rocksdb::Checkpoint>(checkpoint)};
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 void rocksdb_checkpoint_create(rocksdb_checkpoint_t* checkpoint, const char* checkpoint_dir,
-                               uint64_t log_size_for_flush, char** errptr) {
+                               uint64_t log_size_for_flush, char** errptr) try {
   failed(errptr, checkpoint->rep->CreateCheckpoint(checkpoint_dir, log_size_for_flush));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_checkpoint_object_destroy(rocksdb_checkpoint_t* checkpoint) { delete checkpoint; }
 
 // ---- Families
 
-rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata(rocksdb_t* db) {
+rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata(rocksdb_t* db) try {
   return metadata_of(db, db->rep->DefaultColumnFamily());
+} catch (...) {
+  return nullptr;
 }
 rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf(rocksdb_t* db,
-                                                                        Handle* column_family) {
+                                                                        Handle* column_family) try {
   return metadata_of(db, column_family->rep);
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_column_family_metadata_destroy(rocksdb_column_family_metadata_t* metadata) {
   delete metadata;
@@ -79,8 +88,10 @@ void rocksdb_column_family_metadata_destroy(rocksdb_column_family_metadata_t* me
 uint64_t rocksdb_column_family_metadata_get_size(rocksdb_column_family_metadata_t* metadata) {
   return metadata->bytes;
 }
-char* rocksdb_column_family_metadata_get_name(rocksdb_column_family_metadata_t* metadata) {
-  return strdup(metadata->name.c_str());
+char* rocksdb_column_family_metadata_get_name(rocksdb_column_family_metadata_t* metadata) try {
+  return hawthorn::rocks::copy_of_words(metadata->name.c_str());
+} catch (...) {
+  return nullptr;
 }
 size_t rocksdb_column_family_metadata_get_file_count(rocksdb_column_family_metadata_t* metadata) {
   return metadata->files;
@@ -98,20 +109,27 @@ rocksdb_level_metadata_t* rocksdb_column_family_metadata_get_level_metadata(
 void rocksdb_delete_file_in_range(rocksdb_t*, const char*, size_t, const char*, size_t, char**) {}
 void rocksdb_delete_file_in_range_cf(rocksdb_t*, Handle*, const char*, size_t, const char*, size_t,
                                      char**) {}
-void rocksdb_disable_file_deletions(rocksdb_t* db, char** errptr) {
+void rocksdb_disable_file_deletions(rocksdb_t* db, char** errptr) try {
   failed(errptr, db->rep->DisableFileDeletions());
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
-void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr) {
+void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr) try {
   // For a program of before version 9 there is no way to tell it that this is refused.
   if (is_a_flag(errptr)) return;
   failed(errptr, db->rep->EnableFileDeletions());
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 
 // Open refuses it, whatever it is.
-void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_sst_file_manager_t*) {
+void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
+                                          rocksdb_sst_file_manager_t*) try {
   static char some;
   options->rep.sst_file_manager = std::shared_ptr<rocksdb::SstFileManager>(
       std::shared_ptr<void>(), reinterpret_cast<rocksdb::SstFileManager*>(&some));
+} catch (...) {
+  options->short_of_memory = true;
 }
 
 // ---- What there is none of
@@ -124,30 +142,49 @@ rocksdb_t* rocksdb_open_and_trim_history(const rocksdb_options_t*, const char*, 
   return nullptr;
 }
 rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_number,
-                                                  const rocksdb_wal_readoptions_t*, char** errptr) {
+                                                  const rocksdb_wal_readoptions_t*,
+                                                  char** errptr) try {
   std::unique_ptr<rocksdb::TransactionLogIterator> found;
   if (failed(errptr, db->rep->GetUpdatesSince(seq_number, &found))) return nullptr;
   return new rocksdb_wal_iterator_t{std::move(found)};
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
-const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) { return new rocksdb_livefiles_t; }
-void rocksdb_wal_iter_next(rocksdb_wal_iterator_t* iterator) { iterator->rep->Next(); }
-unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t* iterator) {
-  return iterator->rep->Valid() ? 1 : 0;
+const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) try {
+  return new rocksdb_livefiles_t;
+} catch (...) {
+  return 0;
 }
-void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t* iterator, char** errptr) {
+void rocksdb_wal_iter_next(rocksdb_wal_iterator_t* iterator) try {
+  iterator->rep->Next();
+} catch (...) {
+  iterator->short_of_memory = true;
+}
+unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t* iterator) try {
+  return !iterator->short_of_memory && iterator->rep->Valid() ? 1 : 0;
+} catch (...) {
+  return 0;
+}
+void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t* iterator, char** errptr) try {
+  if (hawthorn::rocks::incomplete(iterator, errptr)) return;
   failed(errptr, iterator->rep->status());
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t* iterator,
-                                                 uint64_t* seq) {
+                                                 uint64_t* seq) try {
   rocksdb::BatchResult batch = iterator->rep->GetBatch();
   if (seq != nullptr) *seq = batch.sequence;
   return new rocksdb_writebatch_t{std::move(*batch.writeBatchPtr)};
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iterator) { delete iterator; }
 void rocksdb_load_latest_options(const char* path, rocksdb_env_t* env, bool ignore_unknown_options,
                                  rocksdb_cache_t* cache, rocksdb_options_t** db_options,
                                  size_t* family_count, char*** names,
-                                 rocksdb_options_t*** family_options, char** errptr) {
+                                 rocksdb_options_t*** family_options, char** errptr) try {
   *db_options = nullptr;
   *family_count = 0;
   *names = nullptr;
@@ -162,17 +199,19 @@ void rocksdb_load_latest_options(const char* path, rocksdb_env_t* env, bool igno
     return;
   }
   const size_t count = families.size();
-  *names = static_cast<char**>(std::malloc(count * sizeof(char*)));
-  *family_options =
-      static_cast<rocksdb_options_t**>(std::malloc(count * sizeof(rocksdb_options_t*)));
+  *names = static_cast<char**>(hawthorn::rocks::allocate(count * sizeof(char*)));
+  *family_options = static_cast<rocksdb_options_t**>(
+      hawthorn::rocks::allocate(count * sizeof(rocksdb_options_t*)));
   for (size_t i = 0; i < count; ++i) {
-    (*names)[i] = strdup(families[i].name.c_str());
+    (*names)[i] = hawthorn::rocks::copy_of_words(families[i].name.c_str());
     (*family_options)[i] = rocksdb_options_create();
     (*family_options)[i]->rep = rocksdb::Options(rocksdb::DBOptions(), families[i].options);
   }
   *family_count = count;
   *db_options = rocksdb_options_create();
   (*db_options)->rep = rocksdb::Options(database, rocksdb::ColumnFamilyOptions());
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_load_latest_options_destroy(rocksdb_options_t* db_options, char** names,
                                          rocksdb_options_t** family_options, size_t size) {
@@ -184,8 +223,10 @@ void rocksdb_load_latest_options_destroy(rocksdb_options_t* db_options, char** n
   std::free(names);
   std::free(static_cast<void*>(family_options));
 }
-rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t*) {
+rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t*) try {
   return new rocksdb_sst_file_manager_t;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t* manager) { delete manager; }
 void rocksdb_sst_file_manager_set_max_allowed_space_usage(rocksdb_sst_file_manager_t*, uint64_t) {}
@@ -233,8 +274,10 @@ uint64_t rocksdb_livefiles_entries(const rocksdb_livefiles_t*, int) { return 0; 
 uint64_t rocksdb_livefiles_deletions(const rocksdb_livefiles_t*, int) { return 0; }
 void rocksdb_livefiles_destroy(const rocksdb_livefiles_t* files) { delete files; }
 void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, const char* text,
-                                     rocksdb_options_t* new_options, char** errptr) {
+                                     rocksdb_options_t* new_options, char** errptr) try {
   failed(errptr, rocksdb::GetOptionsFromString(base_options->rep, text, &new_options->rep));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 void rocksdb_level_metadata_destroy(rocksdb_level_metadata_t*) {}
 int rocksdb_level_metadata_get_level(rocksdb_level_metadata_t*) { return 0; }

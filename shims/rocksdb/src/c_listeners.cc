@@ -103,7 +103,7 @@ rocksdb_eventlistener_t* rocksdb_eventlistener_create(
     on_compaction_completed_cb on_compaction_completed, on_subcompaction_begin_cb,
     on_subcompaction_completed_cb, on_external_file_ingested_cb on_external_file_ingested,
     on_background_error_cb on_background_error,
-    on_stall_conditions_changed_cb on_stall_conditions_changed, on_memtable_sealed_cb) {
+    on_stall_conditions_changed_cb on_stall_conditions_changed, on_memtable_sealed_cb) try {
   auto* const listener = new rocksdb_eventlistener_t;
   listener->state = state;
   listener->destructor = destructor;
@@ -115,25 +115,39 @@ rocksdb_eventlistener_t* rocksdb_eventlistener_create(
   listener->background_error = on_background_error;
   listener->stall_changed = on_stall_conditions_changed;
   return listener;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_eventlistener_destroy(rocksdb_eventlistener_t* listener) { delete listener; }
 void rocksdb_options_add_eventlistener(rocksdb_options_t* options,
-                                       rocksdb_eventlistener_t* listener) {
+                                       rocksdb_eventlistener_t* listener) try {
   options->rep.listeners.emplace_back(listener);
+} catch (...) {
+  options->short_of_memory = true;
 }
 
-void rocksdb_reset_status(rocksdb_status_ptr_t* status) { *status->rep = rocksdb::Status::OK(); }
-void rocksdb_status_ptr_get_error(rocksdb_status_ptr_t* status, char** errptr) {
+void rocksdb_reset_status(rocksdb_status_ptr_t* status) try {
+  *status->rep = rocksdb::Status::OK();
+} catch (...) {
+  return;
+}
+void rocksdb_status_ptr_get_error(rocksdb_status_ptr_t* status, char** errptr) try {
   hawthorn::rocks::failed(errptr, *status->rep);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 
 // ---- Flushes
 
-const char* rocksdb_flushjobinfo_cf_name(const rocksdb_flushjobinfo_t* info, size_t* size) {
+const char* rocksdb_flushjobinfo_cf_name(const rocksdb_flushjobinfo_t* info, size_t* size) try {
   return shown(info->rep.cf_name, size);
+} catch (...) {
+  return nullptr;
 }
-const char* rocksdb_flushjobinfo_file_path(const rocksdb_flushjobinfo_t* info, size_t* size) {
+const char* rocksdb_flushjobinfo_file_path(const rocksdb_flushjobinfo_t* info, size_t* size) try {
   return shown(info->rep.file_path, size);
+} catch (...) {
+  return nullptr;
 }
 unsigned char rocksdb_flushjobinfo_triggered_writes_slowdown(const rocksdb_flushjobinfo_t* info) {
   return info->rep.triggered_writes_slowdown;
@@ -153,26 +167,34 @@ uint32_t rocksdb_flushjobinfo_flush_reason(const rocksdb_flushjobinfo_t* info) {
 
 // ---- Compactions
 
-void rocksdb_compactionjobinfo_status(const rocksdb_compactionjobinfo_t* info, char** errptr) {
+void rocksdb_compactionjobinfo_status(const rocksdb_compactionjobinfo_t* info, char** errptr) try {
   hawthorn::rocks::failed(errptr, info->rep.status);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 const char* rocksdb_compactionjobinfo_cf_name(const rocksdb_compactionjobinfo_t* info,
-                                              size_t* size) {
+                                              size_t* size) try {
   return shown(info->rep.cf_name, size);
+} catch (...) {
+  return nullptr;
 }
 size_t rocksdb_compactionjobinfo_input_files_count(const rocksdb_compactionjobinfo_t* info) {
   return info->rep.input_files.size();
 }
 const char* rocksdb_compactionjobinfo_input_file_at(const rocksdb_compactionjobinfo_t* info,
-                                                    size_t index, size_t* size) {
+                                                    size_t index, size_t* size) try {
   return shown_at(info->rep.input_files, index, size);
+} catch (...) {
+  return nullptr;
 }
 size_t rocksdb_compactionjobinfo_output_files_count(const rocksdb_compactionjobinfo_t* info) {
   return info->rep.output_files.size();
 }
 const char* rocksdb_compactionjobinfo_output_file_at(const rocksdb_compactionjobinfo_t* info,
-                                                     size_t index, size_t* size) {
+                                                     size_t index, size_t* size) try {
   return shown_at(info->rep.output_files, index, size);
+} catch (...) {
+  return nullptr;
 }
 uint64_t rocksdb_compactionjobinfo_elapsed_micros(const rocksdb_compactionjobinfo_t* info) {
   return info->rep.stats.elapsed_micros;
@@ -209,12 +231,16 @@ size_t rocksdb_compactionjobinfo_num_input_files_at_output_level(
   return info->rep.stats.num_input_files_at_output_level;
 }
 void rocksdb_subcompactionjobinfo_status(const rocksdb_subcompactionjobinfo_t* info,
-                                         char** errptr) {
+                                         char** errptr) try {
   hawthorn::rocks::failed(errptr, info->rep.status);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 const char* rocksdb_subcompactionjobinfo_cf_name(const rocksdb_subcompactionjobinfo_t* info,
-                                                 size_t* size) {
+                                                 size_t* size) try {
   return shown(info->rep.cf_name, size);
+} catch (...) {
+  return nullptr;
 }
 uint64_t rocksdb_subcompactionjobinfo_thread_id(const rocksdb_subcompactionjobinfo_t* info) {
   return info->rep.thread_id;
@@ -233,15 +259,21 @@ uint32_t rocksdb_subcompactionjobinfo_compaction_reason(
 // ---- Others
 
 const char* rocksdb_externalfileingestioninfo_cf_name(
-    const rocksdb_externalfileingestioninfo_t* info, size_t* size) {
+    const rocksdb_externalfileingestioninfo_t* info, size_t* size) try {
   return shown(info->rep.cf_name, size);
+} catch (...) {
+  return nullptr;
 }
 const char* rocksdb_externalfileingestioninfo_internal_file_path(
-    const rocksdb_externalfileingestioninfo_t* info, size_t* size) {
+    const rocksdb_externalfileingestioninfo_t* info, size_t* size) try {
   return shown(info->rep.internal_file_path, size);
+} catch (...) {
+  return nullptr;
 }
-const char* rocksdb_writestallinfo_cf_name(const rocksdb_writestallinfo_t* info, size_t* size) {
+const char* rocksdb_writestallinfo_cf_name(const rocksdb_writestallinfo_t* info, size_t* size) try {
   return shown(info->rep.cf_name, size);
+} catch (...) {
+  return nullptr;
 }
 // A condition is read as a number, through the pointer.
 const rocksdb_writestallcondition_t* rocksdb_writestallinfo_cur(
@@ -252,8 +284,10 @@ const rocksdb_writestallcondition_t* rocksdb_writestallinfo_prev(
     const rocksdb_writestallinfo_t* info) {
   return reinterpret_cast<const rocksdb_writestallcondition_t*>(&info->rep.condition.prev);
 }
-const char* rocksdb_memtableinfo_cf_name(const rocksdb_memtableinfo_t* info, size_t* size) {
+const char* rocksdb_memtableinfo_cf_name(const rocksdb_memtableinfo_t* info, size_t* size) try {
   return shown(info->rep.cf_name, size);
+} catch (...) {
+  return nullptr;
 }
 uint64_t rocksdb_memtableinfo_first_seqno(const rocksdb_memtableinfo_t* info) {
   return info->rep.first_seqno;

@@ -10,14 +10,17 @@ namespace {
 
 using hawthorn::rocks::descriptors_of;
 using hawthorn::rocks::failed;
-using hawthorn::rocks::hand_out;
+using hawthorn::rocks::incomplete;
+using hawthorn::rocks::NewHandles;
 using Handle = rocksdb_column_family_handle_t;
 using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
 
-// Takes over what was opened.
-rocksdb_t* opened(char** errptr, const rocksdb::Status& status, rocksdb::DB* db) {
+// Takes over what was opened, in what was made for it before.
+rocksdb_t* opened(char** errptr, const rocksdb::Status& status, std::unique_ptr<rocksdb_t> holder,
+                  rocksdb::DB* db) {
   if (failed(errptr, status)) return nullptr;
-  return new rocksdb_t{std::unique_ptr<rocksdb::DB>(db)};
+  holder->rep.reset(db);
+  return holder.release();
 }
 
 }  // namespace
@@ -25,65 +28,96 @@ rocksdb_t* opened(char** errptr, const rocksdb::Status& status, rocksdb::DB* db)
 extern "C" {
 
 rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t* options, const char* name,
-                                     const char* secondary_path, char** errptr) {
+                                     const char* secondary_path, char** errptr) try {
+  if (incomplete(options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_t>();
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::OpenAsSecondary(options->rep, name, secondary_path, &db);
-  return opened(errptr, status, db);
+  return opened(errptr, status, std::move(holder), db);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
 rocksdb_t* rocksdb_open_as_secondary_column_families(const rocksdb_options_t* options,
                                                      const char* name, const char* secondary_path,
                                                      int family_count, const char* const* names,
                                                      const rocksdb_options_t* const* family_options,
-                                                     Handle** handles, char** errptr) {
+                                                     Handle** handles, char** errptr) try {
+  if (incomplete(options, family_count, family_options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_t>();
   rocksdb::DB* db = nullptr;
+  NewHandles made(static_cast<size_t>(family_count));
   Handles families;
   const rocksdb::Status status = rocksdb::DB::OpenAsSecondary(
       options->rep, name, secondary_path, descriptors_of(family_count, names, family_options),
       &families, &db);
-  if (status.ok()) hand_out(families, handles);
-  return opened(errptr, status, db);
+  if (status.ok()) made.hand_out(families, handles);
+  return opened(errptr, status, std::move(holder), db);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
-void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr) {
+void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr) try {
   failed(errptr, db->rep->TryCatchUpWithPrimary());
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 
 rocksdb_t* rocksdb_open_with_ttl(const rocksdb_options_t* options, const char* name, int ttl,
-                                 char** errptr) {
+                                 char** errptr) try {
+  if (incomplete(options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_t>();
   rocksdb::DBWithTTL* db = nullptr;
   const rocksdb::Status status = rocksdb::DBWithTTL::Open(options->rep, name, &db, ttl);
-  return opened(errptr, status, db);
+  return opened(errptr, status, std::move(holder), db);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
 rocksdb_t* rocksdb_open_column_families_with_ttl(const rocksdb_options_t* options, const char* name,
                                                  int family_count, const char* const* names,
                                                  const rocksdb_options_t* const* family_options,
-                                                 Handle** handles, const int* ttls, char** errptr) {
+                                                 Handle** handles, const int* ttls,
+                                                 char** errptr) try {
+  if (incomplete(options, family_count, family_options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_t>();
   rocksdb::DBWithTTL* db = nullptr;
+  NewHandles made(static_cast<size_t>(family_count));
   Handles families;
   const rocksdb::Status status = rocksdb::DBWithTTL::Open(
       options->rep, name, descriptors_of(family_count, names, family_options), &families, &db,
       std::vector<int32_t>(ttls, ttls + family_count));
-  if (status.ok()) hand_out(families, handles);
-  return opened(errptr, status, db);
+  if (status.ok()) made.hand_out(families, handles);
+  return opened(errptr, status, std::move(holder), db);
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
 Handle* rocksdb_create_column_family_with_ttl(rocksdb_t* db,
                                               const rocksdb_options_t* family_options,
-                                              const char* name, int ttl, char** errptr) {
+                                              const char* name, int ttl, char** errptr) try {
   auto* const with_ttl = dynamic_cast<rocksdb::DBWithTTL*>(db->rep.get());
-  rocksdb::ColumnFamilyHandle* family = nullptr;
+  if (incomplete(family_options, errptr)) return nullptr;
+  auto handle = std::make_unique<Handle>();
   const rocksdb::Status status =
       with_ttl == nullptr
           ? rocksdb::Status::InvalidArgument("the database was not opened with a ttl")
-          : with_ttl->CreateColumnFamilyWithTtl(family_options->rep, name, &family, ttl);
-  return failed(errptr, status) ? nullptr : new Handle{family};
+          : with_ttl->CreateColumnFamilyWithTtl(family_options->rep, name, &handle->rep, ttl);
+  return failed(errptr, status) ? nullptr : handle.release();
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
-void rocksdb_repair_db(const rocksdb_options_t* options, const char* name, char** errptr) {
+void rocksdb_repair_db(const rocksdb_options_t* options, const char* name, char** errptr) try {
   failed(errptr, rocksdb::RepairDB(name, options->rep));
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
 }
 
 }  // extern "C"

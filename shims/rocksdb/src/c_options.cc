@@ -27,10 +27,14 @@ void compress_from(rocksdb::Options& options, int level) {
 
 extern "C" {
 
-rocksdb_options_t* rocksdb_options_create() { return new rocksdb_options_t; }
+rocksdb_options_t* rocksdb_options_create() try { return new rocksdb_options_t; } catch (...) {
+  return nullptr;
+}
 void rocksdb_options_destroy(rocksdb_options_t* options) { delete options; }
-rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options) {
+rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options) try {
   return new rocksdb_options_t(*options);
+} catch (...) {
+  return nullptr;
 }
 
 // ---- Plain fields
@@ -154,36 +158,50 @@ SET(options, unsigned char, memtable_whole_key_filtering, memtable_whole_key_fil
 void rocksdb_options_compaction_readahead_size(rocksdb_options_t* options, size_t value) {
   options->rep.compaction_readahead_size = value;
 }
-void rocksdb_options_set_db_log_dir(rocksdb_options_t* options, const char* value) {
+void rocksdb_options_set_db_log_dir(rocksdb_options_t* options, const char* value) try {
   options->rep.db_log_dir = value;
+} catch (...) {
+  options->short_of_memory = true;
 }
-void rocksdb_options_set_wal_dir(rocksdb_options_t* options, const char* value) {
+void rocksdb_options_set_wal_dir(rocksdb_options_t* options, const char* value) try {
   options->rep.wal_dir = value;
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_db_paths(rocksdb_options_t* options, const rocksdb_dbpath_t** paths,
-                                  size_t count) {
+                                  size_t count) try {
   set_paths(&options->rep.db_paths, paths, count);
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_cf_paths(rocksdb_options_t* options, const rocksdb_dbpath_t** paths,
-                                  size_t count) {
+                                  size_t count) try {
   set_paths(&options->rep.cf_paths, paths, count);
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_max_bytes_for_level_multiplier_additional(rocksdb_options_t* options,
-                                                                   int* levels, size_t value) {
+                                                                   int* levels, size_t value) try {
   options->rep.max_bytes_for_level_multiplier_additional.assign(levels, levels + value);
+} catch (...) {
+  options->short_of_memory = true;
 }
 
 // ---- Compression
 
 void rocksdb_options_set_compression_per_level(rocksdb_options_t* options, const int* levels,
-                                               size_t value) {
+                                               size_t value) try {
   options->rep.compression_per_level.clear();
   for (size_t i = 0; i < value; ++i) {
     options->rep.compression_per_level.push_back(static_cast<rocksdb::CompressionType>(levels[i]));
   }
+} catch (...) {
+  options->short_of_memory = true;
 }
-void rocksdb_options_set_min_level_to_compress(rocksdb_options_t* options, int level) {
+void rocksdb_options_set_min_level_to_compress(rocksdb_options_t* options, int level) try {
   compress_from(options->rep, level);
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_compression_options(rocksdb_options_t* options, int window_bits, int level,
                                              int strategy, int max_dict_bytes) {
@@ -221,23 +239,33 @@ void rocksdb_options_set_bottommost_compression_options_max_dict_buffer_bytes(
 
 // ---- Choices of several values
 
-void rocksdb_options_increase_parallelism(rocksdb_options_t* options, int total_threads) {
+void rocksdb_options_increase_parallelism(rocksdb_options_t* options, int total_threads) try {
   options->rep.IncreaseParallelism(total_threads);
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_optimize_for_point_lookup(rocksdb_options_t* options,
-                                               uint64_t block_cache_size_mb) {
+                                               uint64_t block_cache_size_mb) try {
   options->rep.OptimizeForPointLookup(block_cache_size_mb);
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_optimize_level_style_compaction(rocksdb_options_t* options,
-                                                     uint64_t memtable_memory_budget) {
+                                                     uint64_t memtable_memory_budget) try {
   options->rep.OptimizeLevelStyleCompaction(memtable_memory_budget);
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_optimize_universal_style_compaction(rocksdb_options_t* options,
-                                                         uint64_t memtable_memory_budget) {
+                                                         uint64_t memtable_memory_budget) try {
   options->rep.OptimizeUniversalStyleCompaction(memtable_memory_budget);
+} catch (...) {
+  options->short_of_memory = true;
 }
-void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* options) {
+void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* options) try {
   options->rep.PrepareForBulkLoad();
+} catch (...) {
+  options->short_of_memory = true;
 }
 
 // ---- Objects; those that several options may share stay the caller's, too
@@ -248,8 +276,10 @@ void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env) {
 void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger) {
   if (logger != nullptr) options->rep.info_log = logger->rep;
 }
-rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options) {
+rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options) try {
   return new rocksdb_logger_t{options->rep.info_log};
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
                                               rocksdb_write_buffer_manager_t* manager) {
@@ -265,19 +295,23 @@ void rocksdb_options_set_blob_cache(rocksdb_options_t* options, rocksdb_cache_t*
   if (blob_cache != nullptr) options->rep.blob_cache = blob_cache->rep;
 }
 void rocksdb_options_set_block_based_table_factory(
-    rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options) {
+    rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options) try {
   if (table_options == nullptr) return;
   options->rep.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options->rep));
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_cuckoo_table_factory(rocksdb_options_t* options,
-                                              rocksdb_cuckoo_table_options_t* table_options) {
+                                              rocksdb_cuckoo_table_options_t* table_options) try {
   if (table_options == nullptr) return;
   options->rep.table_factory.reset(rocksdb::NewCuckooTableFactory(table_options->rep));
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_t user_key_size,
                                              int bloom_bits_per_key, double hash_table_ratio,
                                              size_t index_sparseness, size_t, char, unsigned char,
-                                             unsigned char) {
+                                             unsigned char) try {
   // Before version 9 the function had no more parameters than the first five: the others may be
   // anything, and mean nothing.
   rocksdb::PlainTableOptions table;
@@ -286,17 +320,25 @@ void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_
   table.hash_table_ratio = hash_table_ratio;
   table.index_sparseness = index_sparseness;
   options->rep.table_factory.reset(rocksdb::NewPlainTableFactory(table));
+} catch (...) {
+  options->short_of_memory = true;
 }
-void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
+void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) try {
   options->rep.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_hash_skip_list_rep(rocksdb_options_t* options, size_t bucket_count,
-                                            int32_t height, int32_t branching_factor) {
+                                            int32_t height, int32_t branching_factor) try {
   options->rep.memtable_factory.reset(
       rocksdb::NewHashSkipListRepFactory(bucket_count, height, branching_factor));
+} catch (...) {
+  options->short_of_memory = true;
 }
-void rocksdb_options_set_hash_link_list_rep(rocksdb_options_t* options, size_t bucket_count) {
+void rocksdb_options_set_hash_link_list_rep(rocksdb_options_t* options, size_t bucket_count) try {
   options->rep.memtable_factory.reset(rocksdb::NewHashLinkListRepFactory(bucket_count));
+} catch (...) {
+  options->short_of_memory = true;
 }
 void rocksdb_options_set_universal_compaction_options(
     rocksdb_options_t* options, rocksdb_universal_compaction_options_t* universal_options) {
@@ -333,8 +375,10 @@ int rocksdb_options_get_access_hint_on_compaction_start(rocksdb_options_t* optio
 
 // ---- Of universal and FIFO compaction
 
-rocksdb_universal_compaction_options_t* rocksdb_universal_compaction_options_create() {
+rocksdb_universal_compaction_options_t* rocksdb_universal_compaction_options_create() try {
   return new rocksdb_universal_compaction_options_t;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_universal_compaction_options_destroy(rocksdb_universal_compaction_options_t* options) {
   delete options;
@@ -346,8 +390,10 @@ FIELD(universal_compaction_options, int, max_size_amplification_percent,
       max_size_amplification_percent)
 FIELD(universal_compaction_options, int, compression_size_percent, compression_size_percent)
 FIELD(universal_compaction_options, int, stop_style, stop_style)
-rocksdb_fifo_compaction_options_t* rocksdb_fifo_compaction_options_create() {
+rocksdb_fifo_compaction_options_t* rocksdb_fifo_compaction_options_create() try {
   return new rocksdb_fifo_compaction_options_t;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_fifo_compaction_options_destroy(rocksdb_fifo_compaction_options_t* options) {
   delete options;

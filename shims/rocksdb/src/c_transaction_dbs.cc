@@ -6,7 +6,8 @@ namespace {
 
 using hawthorn::rocks::descriptors_of;
 using hawthorn::rocks::failed;
-using hawthorn::rocks::hand_out;
+using hawthorn::rocks::incomplete;
+using hawthorn::rocks::NewHandles;
 using Handle = rocksdb_column_family_handle_t;
 using Read = const rocksdb_readoptions_t*;
 using Write = const rocksdb_writeoptions_t*;
@@ -29,8 +30,14 @@ rocksdb_transaction_t* begin(Database* db, Write write_options, const Options* o
     return new rocksdb_transaction_t{std::unique_ptr<rocksdb::Transaction>(
         db->rep->BeginTransaction(write_options->rep, options->rep))};
   }
-  reuse->rep.reset(
-      db->rep->BeginTransaction(write_options->rep, options->rep, reuse->rep.release()));
+  rocksdb::Transaction* const before = reuse->rep.release();
+  try {
+    reuse->rep.reset(db->rep->BeginTransaction(write_options->rep, options->rep, before));
+  } catch (...) {
+    reuse->rep.reset(before);
+    throw;
+  }
+  reuse->short_of_memory = false;
   return reuse;
 }
 
@@ -42,18 +49,27 @@ extern "C" {
 
 rocksdb_transactiondb_t* rocksdb_transactiondb_open(
     const rocksdb_options_t* options, const rocksdb_transactiondb_options_t* db_options,
-    const char* name, char** errptr) {
+    const char* name, char** errptr) try {
+  if (incomplete(options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_transactiondb_t>();
   rocksdb::TransactionDB* db = nullptr;
   if (failed(errptr, rocksdb::TransactionDB::Open(options->rep, db_options->rep, name, &db))) {
     return nullptr;
   }
-  return new rocksdb_transactiondb_t(db);
+  holder->own(db);
+  return holder.release();
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
 rocksdb_transactiondb_t* rocksdb_transactiondb_open_column_families(
     const rocksdb_options_t* options, const rocksdb_transactiondb_options_t* db_options,
     const char* name, int family_count, const char* const* names,
-    const rocksdb_options_t* const* family_options, Handle** handles, char** errptr) {
+    const rocksdb_options_t* const* family_options, Handle** handles, char** errptr) try {
+  if (incomplete(options, family_count, family_options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_transactiondb_t>();
+  NewHandles made(static_cast<size_t>(family_count));
   rocksdb::TransactionDB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
   if (failed(errptr, rocksdb::TransactionDB::Open(
@@ -61,34 +77,49 @@ rocksdb_transactiondb_t* rocksdb_transactiondb_open_column_families(
                          descriptors_of(family_count, names, family_options), &families, &db))) {
     return nullptr;
   }
-  hand_out(families, handles);
-  return new rocksdb_transactiondb_t(db);
+  made.hand_out(families, handles);
+  holder->own(db);
+  return holder.release();
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
 void rocksdb_transactiondb_close(rocksdb_transactiondb_t* db) { delete db; }
-rocksdb_t* rocksdb_transactiondb_get_base_db(rocksdb_transactiondb_t* db) {
+rocksdb_t* rocksdb_transactiondb_get_base_db(rocksdb_transactiondb_t* db) try {
   return base_of(db->rep);
+} catch (...) {
+  return nullptr;
 }
-void rocksdb_transactiondb_close_base_db(rocksdb_t* base_db) { let_go(base_db); }
+void rocksdb_transactiondb_close_base_db(rocksdb_t* base_db) try { let_go(base_db); } catch (...) {
+  return;
+}
 
 rocksdb_transaction_t* rocksdb_transaction_begin(
     rocksdb_transactiondb_t* db, Write write_options,
-    const rocksdb_transaction_options_t* transaction_options, rocksdb_transaction_t* reuse) {
+    const rocksdb_transaction_options_t* transaction_options, rocksdb_transaction_t* reuse) try {
   return begin(db, write_options, transaction_options, reuse);
+} catch (...) {
+  return nullptr;
 }
 
 rocksdb_transaction_t** rocksdb_transactiondb_get_prepared_transactions(rocksdb_transactiondb_t* db,
-                                                                        size_t* count) {
+                                                                        size_t* count) try {
   std::vector<rocksdb::Transaction*> prepared;
   db->rep->GetAllPreparedTransactions(&prepared);
   *count = prepared.size();
   if (prepared.empty()) return nullptr;
+  std::vector<std::unique_ptr<rocksdb_transaction_t>> made(prepared.size());
+  for (auto& transaction : made) transaction = std::make_unique<rocksdb_transaction_t>();
   auto** const list = static_cast<rocksdb_transaction_t**>(
-      std::malloc(prepared.size() * sizeof(rocksdb_transaction_t*)));
+      hawthorn::rocks::allocate(prepared.size() * sizeof(rocksdb_transaction_t*)));
   for (size_t i = 0; i < prepared.size(); ++i) {
-    list[i] = new rocksdb_transaction_t{std::unique_ptr<rocksdb::Transaction>(prepared[i])};
+    made[i]->rep.reset(prepared[i]);
+    list[i] = made[i].release();
   }
   return list;
+} catch (...) {
+  return nullptr;
 }
 
 Handle* rocksdb_transactiondb_create_column_family(rocksdb_transactiondb_t* db,
@@ -212,8 +243,10 @@ rocksdb_checkpoint_t* rocksdb_transactiondb_checkpoint_object_create(rocksdb_tra
   return rocksdb_checkpoint_object_create(&db->plain, errptr);
 }
 
-rocksdb_transactiondb_options_t* rocksdb_transactiondb_options_create() {
+rocksdb_transactiondb_options_t* rocksdb_transactiondb_options_create() try {
   return new rocksdb_transactiondb_options_t;
+} catch (...) {
+  return nullptr;
 }
 void rocksdb_transactiondb_options_destroy(rocksdb_transactiondb_options_t* options) {
   delete options;
@@ -238,17 +271,26 @@ void rocksdb_transactiondb_options_set_default_lock_timeout(
 // ---- Databases that look for conflicts
 
 rocksdb_optimistictransactiondb_t* rocksdb_optimistictransactiondb_open(
-    const rocksdb_options_t* options, const char* name, char** errptr) {
+    const rocksdb_options_t* options, const char* name, char** errptr) try {
+  if (incomplete(options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_optimistictransactiondb_t>();
   rocksdb::OptimisticTransactionDB* db = nullptr;
   if (failed(errptr, rocksdb::OptimisticTransactionDB::Open(options->rep, name, &db))) {
     return nullptr;
   }
-  return new rocksdb_optimistictransactiondb_t(db);
+  holder->own(db);
+  return holder.release();
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
 rocksdb_optimistictransactiondb_t* rocksdb_optimistictransactiondb_open_column_families(
     const rocksdb_options_t* options, const char* name, int family_count, const char* const* names,
-    const rocksdb_options_t* const* family_options, Handle** handles, char** errptr) {
+    const rocksdb_options_t* const* family_options, Handle** handles, char** errptr) try {
+  if (incomplete(options, family_count, family_options, errptr)) return nullptr;
+  auto holder = std::make_unique<rocksdb_optimistictransactiondb_t>();
+  NewHandles made(static_cast<size_t>(family_count));
   rocksdb::OptimisticTransactionDB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
   if (failed(errptr, rocksdb::OptimisticTransactionDB::Open(
@@ -256,21 +298,33 @@ rocksdb_optimistictransactiondb_t* rocksdb_optimistictransactiondb_open_column_f
                          descriptors_of(family_count, names, family_options), &families, &db))) {
     return nullptr;
   }
-  hand_out(families, handles);
-  return new rocksdb_optimistictransactiondb_t(db);
+  made.hand_out(families, handles);
+  holder->own(db);
+  return holder.release();
+} catch (...) {
+  hawthorn::rocks::fail_by_exception(errptr);
+  return nullptr;
 }
 
 void rocksdb_optimistictransactiondb_close(rocksdb_optimistictransactiondb_t* db) { delete db; }
-rocksdb_t* rocksdb_optimistictransactiondb_get_base_db(rocksdb_optimistictransactiondb_t* db) {
+rocksdb_t* rocksdb_optimistictransactiondb_get_base_db(rocksdb_optimistictransactiondb_t* db) try {
   return base_of(db->rep);
+} catch (...) {
+  return nullptr;
 }
-void rocksdb_optimistictransactiondb_close_base_db(rocksdb_t* base_db) { let_go(base_db); }
+void rocksdb_optimistictransactiondb_close_base_db(rocksdb_t* base_db) try {
+  let_go(base_db);
+} catch (...) {
+  return;
+}
 
 rocksdb_transaction_t* rocksdb_optimistictransaction_begin(
     rocksdb_optimistictransactiondb_t* db, Write write_options,
     const rocksdb_optimistictransaction_options_t* transaction_options,
-    rocksdb_transaction_t* reuse) {
+    rocksdb_transaction_t* reuse) try {
   return begin(db, write_options, transaction_options, reuse);
+} catch (...) {
+  return nullptr;
 }
 
 void rocksdb_optimistictransactiondb_write(rocksdb_optimistictransactiondb_t* db, Write options,

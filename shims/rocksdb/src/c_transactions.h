@@ -19,21 +19,27 @@
 // Owned by the pointer, but by those of transactions.
 struct rocksdb_writebatch_wi_t {
   rocksdb::WriteBatchWithIndex* rep;
+  bool short_of_memory = false;  // a write that was to go into it is not there
 };
 struct rocksdb_transaction_t {
   std::unique_ptr<rocksdb::Transaction> rep;
+  bool short_of_memory = false;  // a savepoint is not set
 };
 // `plain` owns it: for the functions that every database has.
 struct rocksdb_transactiondb_t {
-  explicit rocksdb_transactiondb_t(rocksdb::TransactionDB* db) : rep(db) { plain.rep.reset(db); }
-  rocksdb::TransactionDB* rep;
+  void own(rocksdb::TransactionDB* db) {
+    rep = db;
+    plain.rep.reset(db);
+  }
+  rocksdb::TransactionDB* rep = nullptr;
   rocksdb_t plain;
 };
 struct rocksdb_optimistictransactiondb_t {
-  explicit rocksdb_optimistictransactiondb_t(rocksdb::OptimisticTransactionDB* db) : rep(db) {
+  void own(rocksdb::OptimisticTransactionDB* db) {
+    rep = db;
     plain.rep.reset(db);
   }
-  rocksdb::OptimisticTransactionDB* rep;
+  rocksdb::OptimisticTransactionDB* rep = nullptr;
   rocksdb_t plain;
 };
 struct rocksdb_transactiondb_options_t {
@@ -52,7 +58,7 @@ namespace hawthorn::rocks {
 template <typename T>
 T* freed_by_caller(T object) {
   static_assert(std::is_trivially_destructible_v<T>);
-  return new (std::malloc(sizeof(T))) T(object);
+  return new (allocate(sizeof(T))) T(object);
 }
 
 }  // namespace hawthorn::rocks

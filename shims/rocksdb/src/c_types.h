@@ -14,6 +14,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/table.h"
+#include "shims/rocksdb/src/c_failures.h"
 
 struct rocksdb_t {
   std::unique_ptr<rocksdb::DB> rep;
@@ -29,7 +30,49 @@ struct rocksdb_snapshot_t {
   const rocksdb::Snapshot* rep;
 };
 struct rocksdb_iterator_t {
+  // What it is after a step for which there was no memory, until it is placed anew: on nothing,
+  // with an error. So steps need not look at anything.
+  class Lost final : public rocksdb::Iterator {
+   public:
+    explicit Lost(rocksdb_iterator_t* of) : of_(of) {}
+    bool Valid() const override { return false; }
+    void SeekToFirst() override { of_->found().SeekToFirst(); }
+    void SeekToLast() override { of_->found().SeekToLast(); }
+    void Seek(const rocksdb::Slice& target) override { of_->found().Seek(target); }
+    void SeekForPrev(const rocksdb::Slice& target) override { of_->found().SeekForPrev(target); }
+    void Next() override {}
+    void Prev() override {}
+    rocksdb::Slice key() const override { return {}; }
+    rocksdb::Slice value() const override { return {}; }
+    rocksdb::Status Refresh(const rocksdb::Snapshot* snapshot) override {
+      return of_->found().Refresh(snapshot);
+    }
+    rocksdb::Status status() const override { return rocksdb::Status::MemoryLimit(); }
+
+   private:
+    rocksdb_iterator_t* const of_;
+  };
+
+  explicit rocksdb_iterator_t(std::unique_ptr<rocksdb::Iterator> of) : rep(std::move(of)) {}
+  ~rocksdb_iterator_t() {
+    if (rep.get() == &lost) static_cast<void>(rep.release());
+  }
+  void lose() noexcept {
+    if (rep.get() == &lost) return;
+    kept = std::move(rep);
+    rep.reset(&lost);
+  }
+  rocksdb::Iterator& found() noexcept {
+    if (rep.get() == &lost) {
+      static_cast<void>(rep.release());
+      rep = std::move(kept);
+    }
+    return *rep;
+  }
+
   std::unique_ptr<rocksdb::Iterator> rep;
+  std::unique_ptr<rocksdb::Iterator> kept;  // while it is lost
+  Lost lost{this};
 };
 struct rocksdb_pinnableslice_t {
   rocksdb::PinnableSlice rep;
@@ -39,13 +82,16 @@ struct rocksdb_pinnable_handle_t {
 };
 struct rocksdb_wal_iterator_t {
   std::unique_ptr<rocksdb::TransactionLogIterator> rep;
+  bool short_of_memory = false;
 };
 
 struct rocksdb_writebatch_t {
   rocksdb::WriteBatch rep;
+  bool short_of_memory = false;  // a write that was to go into it is not there
 };
 struct rocksdb_options_t {
   rocksdb::Options rep;
+  bool short_of_memory = false;  // an option is not set
   // What the C++ API of 10.4 has no longer.
   int max_write_buffer_number_to_maintain = 0;
   int access_hint_on_compaction_start = 1;
@@ -70,6 +116,7 @@ struct rocksdb_wait_for_compact_options_t {
 };
 struct rocksdb_block_based_table_options_t {
   rocksdb::BlockBasedTableOptions rep;
+  bool short_of_memory = false;
 };
 struct rocksdb_cuckoo_table_options_t {
   rocksdb::CuckooTableOptions rep;
@@ -101,26 +148,27 @@ struct rocksdb_dbpath_t {
 
 namespace hawthorn::rocks {
 
-// True where it failed: then *errptr is its text, in place of what was there.
-inline bool failed(char** errptr, const rocksdb::Status& status) {
-  if (status.ok()) return false;
-  std::free(*errptr);
-  *errptr = strdup(status.ToString().c_str());
-  return true;
-}
-
-// What a function does that this library does not have.
-inline void refuse(char** errptr, const char* function) {
-  failed(errptr, rocksdb::Status::NotSupported(function, "hawthorn-rocksdb does not have it"));
-}
-
 // In c_callbacks.cc.
 const rocksdb::Comparator* comparator_of(const rocksdb_comparator_t* comparator);
 
+// For rocksdb_free.
+inline void* allocate(size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
 // For rocksdb_free; never null, so that an empty value is not taken for none.
 inline char* copy_of(const rocksdb::Slice& bytes) {
-  char* const copy = static_cast<char*>(std::malloc(bytes.empty() ? 1 : bytes.size()));
+  char* const copy = static_cast<char*>(allocate(bytes.empty() ? 1 : bytes.size()));
   if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
+  return copy;
+}
+
+// The same with the zero byte behind it.
+inline char* copy_of_words(const char* words) {
+  char* const copy = ::strdup(words);
+  if (copy == nullptr) throw std::bad_alloc();
   return copy;
 }
 
@@ -131,7 +179,7 @@ inline std::vector<rocksdb::Slice> slices_of(const char* const* bytes, const siz
   return slices;
 }
 
-// Families to open, and their handles.
+// Families to open.
 inline std::vector<rocksdb::ColumnFamilyDescriptor> descriptors_of(
     int count, const char* const* names, const rocksdb_options_t* const* options) {
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
@@ -141,9 +189,31 @@ inline std::vector<rocksdb::ColumnFamilyDescriptor> descriptors_of(
   return descriptors;
 }
 
-inline void hand_out(const std::vector<rocksdb::ColumnFamilyHandle*>& from,
-                     rocksdb_column_family_handle_t** to) {
-  for (size_t i = 0; i < from.size(); ++i) to[i] = new rocksdb_column_family_handle_t{from[i]};
+// What holds the handles of families, made before they are: handing out takes no memory.
+class NewHandles {
+ public:
+  explicit NewHandles(size_t count) : handles_(count) {
+    for (auto& handle : handles_) handle = std::make_unique<rocksdb_column_family_handle_t>();
+  }
+  void hand_out(const std::vector<rocksdb::ColumnFamilyHandle*>& from,
+                rocksdb_column_family_handle_t** to) noexcept {
+    for (size_t i = 0; i < from.size(); ++i) {
+      handles_[i]->rep = from[i];
+      to[i] = handles_[i].release();
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<rocksdb_column_family_handle_t>> handles_;
+};
+
+// Whether options for a database and its families lack something for which there was no memory.
+inline bool incomplete(const rocksdb_options_t* options, int count,
+                       const rocksdb_options_t* const* of_families, char** errptr) {
+  for (int i = 0; i < count; ++i) {
+    if (incomplete(of_families[i], errptr)) return true;
+  }
+  return incomplete(options, errptr);
 }
 
 }  // namespace hawthorn::rocks

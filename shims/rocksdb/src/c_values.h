@@ -32,7 +32,7 @@ Pinned* pin_read(char** errptr, const Read& read) {
 }
 
 // What a read of several keys says of one of them.
-inline char* error_of(const rocksdb::Status& status) {
+inline char* error_of(const rocksdb::Status& status) noexcept {
   char* text = nullptr;
   if (!status.IsNotFound()) failed(&text, status);
   return text;

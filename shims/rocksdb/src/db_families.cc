@@ -141,10 +141,31 @@ rocksdb::Status DBImpl::create_family(const rocksdb::ColumnFamilyDescriptor& des
   hawthorn::Status status = make_family(*in, descriptor.name, row);
   if (status.ok()) status = in->commit(hawthorn::Durability::kFull);
   if (!status.ok()) return told(status);
-  if (S s = open_family(descriptor, row, family); !s.ok()) return s;
-  const std::unique_lock lock(families_mutex_);
-  families_.push_back(*family);
-  return S::OK();
+  // What is there by now goes again where it cannot be used.
+  try {
+    S s = open_family(descriptor, row, family);
+    if (s.ok()) {
+      const std::unique_lock lock(families_mutex_);
+      families_.push_back(*family);
+    } else {
+      uncreate_family(descriptor.name, row);
+    }
+    return s;
+  } catch (...) {
+    uncreate_family(descriptor.name, row);
+    throw;
+  }
+}
+
+void DBImpl::uncreate_family(const std::string& name, const FamilyRow& row) noexcept {
+  try {
+    hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kOptimistic);
+    if (!in.ok() || !drop_family(*in, name, row).ok()) return;
+    if (!in->commit(hawthorn::Durability::kFull).ok()) return;
+    static_cast<void>(erase_dropped(*db_, row.id));
+  } catch (...) {
+    return;  // it stays: no memory
+  }
 }
 
 rocksdb::Status DBImpl::create_and_open(const rocksdb::ColumnFamilyDescriptor& descriptor,
@@ -153,11 +174,29 @@ rocksdb::Status DBImpl::create_and_open(const rocksdb::ColumnFamilyDescriptor& d
   {
     const std::lock_guard lock(admin_);
     if (S s = create_family(descriptor, &family); !s.ok()) return s;
-    subscribe();
   }
-  memory_changed();
-  *handle = new HandleImpl(std::move(family), &options_.listeners);
+  try {
+    {
+      const std::lock_guard lock(admin_);
+      subscribe();
+    }
+    memory_changed();
+    *handle = new HandleImpl(family, &options_.listeners);
+  } catch (...) {
+    forget(family);
+    throw;
+  }
   return S::OK();
+}
+
+void DBImpl::forget(const std::shared_ptr<Family>& family) noexcept {
+  const std::lock_guard lock(admin_);
+  family->dropped = true;
+  {
+    const std::unique_lock families_lock(families_mutex_);
+    std::erase(families_, family);
+  }
+  uncreate_family(family->name, family->row);
 }
 
 rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
@@ -165,6 +204,11 @@ rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& o
   Handles made;
   S s = CreateColumnFamilies({{name, options}}, &made);
   *handle = made.empty() ? nullptr : made.front();
+  if (s.IsMemoryLimit() && *handle != nullptr) {
+    // Nothing stays of it.
+    forget(family_of(*handle));
+    delete std::exchange(*handle, nullptr);
+  }
   return s;
 }
 
@@ -178,6 +222,7 @@ rocksdb::Status DBImpl::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions&
 
 rocksdb::Status DBImpl::CreateColumnFamilies(const Descriptors& families, Handles* handles) {
   handles->clear();
+  handles->reserve(families.size());
   S s;
   for (size_t i = 0; s.ok() && i < families.size(); ++i) {
     Handle* handle = nullptr;

@@ -308,6 +308,9 @@ class DBImpl final : public rocksdb::DB, public Subscriber, public LeftToItsProc
   rocksdb::Status create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                 std::shared_ptr<Family>* family);
   // These take admin_.
+  // After a failed creation nothing of it stays.
+  void uncreate_family(const std::string& name, const FamilyRow& row) noexcept;
+  void forget(const std::shared_ptr<Family>& family) noexcept;
   rocksdb::Status create_and_open(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                   Handle** handle);
   rocksdb::Status drop(Handle* handle);

@@ -397,6 +397,7 @@ void DBImpl::subscribe() {
   }
   for (const std::shared_ptr<rocksdb::Cache>& cache : caches) {
     if (std::find(caches_.begin(), caches_.end(), cache) != caches_.end()) continue;
+    caches_.reserve(caches_.size() + 1);  // what is subscribed to is known, to be left again
     if (CacheImpl* const impl = cache_impl(cache.get())) impl->subscribers().add(this);
     caches_.push_back(cache);
   }
@@ -410,11 +411,11 @@ void DBImpl::subscribe() {
 }
 
 void DBImpl::unsubscribe() {
-  if (!std::exchange(subscribed_, false)) return;
   for (const std::shared_ptr<rocksdb::Cache>& cache : caches_) {
     if (CacheImpl* const impl = cache_impl(cache.get())) impl->subscribers().remove(this);
   }
   caches_.clear();
+  if (!std::exchange(subscribed_, false)) return;
   if (RateLimiterImpl* const limiter = rate_limiter_impl(options_.rate_limiter.get())) {
     limiter->subscribers().remove(this);
   }

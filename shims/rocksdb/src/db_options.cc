@@ -74,9 +74,12 @@ rocksdb::Status DBImpl::keep_options(const std::string& directory) const {
   return s.ok() ? s : S::IOError("Unable to persist options.", s.ToString());
 }
 
-rocksdb::Status DBImpl::keep_options_now() {
+// Where memory is missing it says so: what was done before this is done.
+rocksdb::Status DBImpl::keep_options_now() try {
   const std::lock_guard lock(admin_);
   return keep_options(directory_.path());
+} catch (const std::bad_alloc&) {
+  return S::MemoryLimit();
 }
 
 rocksdb::Status DBImpl::SetOptions(Handle* handle, const OptionMap& changes) {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "rocksdb/version.h"
+#include "shims/directory_entries.h"
 
 namespace rocksdb {
 namespace {
@@ -63,12 +64,7 @@ Status Env::FileExists(const std::string& fname) {
 
 Status Env::GetChildren(const std::string& dir, std::vector<std::string>* result) {
   result->clear();
-  std::error_code error;
-  fs::directory_iterator at(dir, error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    result->push_back(at->path().filename().string());
-  }
-  return status_of(error, dir);
+  return status_of({hawthorn::list_directory(dir, result), std::system_category()}, dir);
 }
 
 Status Env::DeleteFile(const std::string& fname) {

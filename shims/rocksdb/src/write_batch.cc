@@ -122,6 +122,11 @@ Status WriteBatch::Add(unsigned char tag, unsigned char tag_of_family, ColumnFam
   return Finish(size_before, true);
 }
 
+void WriteBatch::TakeBack(size_t size_before) {
+  rep_.resize(size_before);
+  SetCount(Count() - 1);
+}
+
 Status WriteBatch::Finish(size_t size_before, bool counts) {
   if (max_bytes_ != 0 && rep_.size() > max_bytes_) {
     rep_.resize(size_before);
@@ -185,7 +190,12 @@ Status WriteBatch::PutLogData(const Slice& blob) {
   head[0] = static_cast<char>(tag(BatchTag::kLogData));
   const char* const end = put_varint32(head + 1, static_cast<uint32_t>(blob.size()));
   rep_.append(head, static_cast<size_t>(end - head));
-  rep_.append(blob.data(), blob.size());
+  try {
+    rep_.append(blob.data(), blob.size());
+  } catch (...) {
+    rep_.resize(size_before);
+    throw;
+  }
   return Finish(size_before, false);
 }
 

@@ -27,9 +27,14 @@ struct WriteBatchWithIndex::Rep {
   template <typename Write>
   Status add(ColumnFamilyHandle* family, const Write& write) {
     const size_t record_at = batch.GetDataSize();
+    FamilyIndex& of_family = index.family(family);
     Status status = write();
-    if (status.ok()) {
-      index.add(index.family(family), family == nullptr ? 0 : family->GetID(), record_at);
+    if (!status.ok()) return status;
+    try {
+      index.add(of_family, family == nullptr ? 0 : family->GetID(), record_at);
+    } catch (...) {
+      batch.TakeBack(record_at);  // neither has it
+      throw;
     }
     return status;
   }

@@ -115,6 +115,8 @@ class WriteBatch : public WriteBatchBase {
              const Slice& key, const Slice* value);
   Status Finish(size_t size_before, bool counts);
   void SetCount(uint32_t count);
+  friend class WriteBatchWithIndex;
+  void TakeBack(size_t size_before);  // the last record
   bool HasTag(unsigned char tag, unsigned char tag_of_family) const;
 
   std::string rep_;
