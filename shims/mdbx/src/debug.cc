@@ -25,7 +25,7 @@ constexpr int kDefaultLevel = MDBX_LOG_FATAL;
 
 // Held while somebody is told. A child of fork begins with a new one.
 constinit std::mutex telling;
-[[maybe_unused]] const int registered =
+[[maybe_unused]] const int telling_anew =
     pthread_atfork(nullptr, nullptr, [] { new (&telling) std::mutex; });
 
 struct Debug {

@@ -227,7 +227,7 @@ int HwConnection::reset() {
 void hw_limit_pages(HwConnection* connection, unsigned pages, unsigned page_bytes) {
   connection->limit_pages(pages, page_bytes);
 }
-unsigned hw_pages(HwConnection* connection, unsigned page_bytes, int now) {
+unsigned hw_pages(HwConnection* connection, unsigned page_bytes, int now) try {
   hawthorn::sqlite::Database* const database = connection->database;
   const uint64_t bytes = now != 0 ? database->bytes_now() : database->bytes();
   uint64_t pages = bytes / std::max(page_bytes, 512U);
@@ -236,27 +236,43 @@ unsigned hw_pages(HwConnection* connection, unsigned page_bytes, int now) {
     pages = std::max<uint64_t>(pages, numbers->next_root);
   }
   return static_cast<unsigned>(std::min<uint64_t>(pages, UINT32_MAX - 1));
+} catch (...) {
+  return 0;
 }
 
-int hw_reset(HwConnection* connection) { return connection->reset(); }
-int hw_set_wal(HwConnection* connection, int wal) {
+int hw_reset(HwConnection* connection) try { return connection->reset(); } catch (...) {
+  return connection->fail_by_exception();
+}
+int hw_set_wal(HwConnection* connection, int wal) try {
   return connection->change_numbers([wal](Numbers& numbers) { numbers.wal = wal != 0 ? 1 : 0; });
+} catch (...) {
+  return connection->fail_by_exception();
 }
 
-int hw_set_meta(HwConnection* connection, int index, unsigned value) {
+int hw_set_meta(HwConnection* connection, int index, unsigned value) try {
   return connection->change_numbers(
       [=](Numbers& numbers) { numbers.meta[static_cast<size_t>(index)] = value; });
+} catch (...) {
+  return connection->fail_by_exception();
 }
 
-int hw_create_tree(HwConnection* connection, unsigned* root) {
+int hw_create_tree(HwConnection* connection, unsigned* root) try {
   return connection->create_tree(root);
+} catch (...) {
+  return connection->fail_by_exception();
 }
 
-int hw_drop_tree(HwConnection* connection, unsigned root) { return connection->drop_tree(root); }
+int hw_drop_tree(HwConnection* connection, unsigned root) try {
+  return connection->drop_tree(root);
+} catch (...) {
+  return connection->fail_by_exception();
+}
 
-int hw_clear_tree(HwConnection* connection, unsigned root, long long* entries) {
+int hw_clear_tree(HwConnection* connection, unsigned root, long long* entries) try {
   int64_t counted = 0;
   const int code = connection->clear_tree(root, entries != nullptr ? &counted : nullptr);
   if (entries != nullptr) *entries = counted;
   return code;
+} catch (...) {
+  return connection->fail_by_exception();
 }

@@ -37,6 +37,21 @@ Durability before_sync(Durability durability) {
 
 }  // namespace
 
+// The right to write, for one that may fail to begin.
+class WriterGuard {
+ public:
+  explicit WriterGuard(hawthorn::sqlite::Database* database) : database_(database) {}
+  ~WriterGuard() {
+    if (database_ != nullptr) database_->unlock_writer();
+  }
+  WriterGuard(const WriterGuard&) = delete;
+  WriterGuard& operator=(const WriterGuard&) = delete;
+  void keep() { database_ = nullptr; }
+
+ private:
+  hawthorn::sqlite::Database* database_;
+};
+
 // ---- Transactions
 
 // One that has an end to come may be seen, or not.
@@ -71,8 +86,14 @@ void HwConnection::keep_numbers(uint64_t changes) {
 int HwConnection::settle() {
   constexpr int64_t kWaitMs = 1000;  // for who settles it, as nobody writes
   if (!database->lock_writer(kWaitMs)) return SQLITE_BUSY;
-  const int code = database->in_doubt() ? database->settle() : SQLITE_OK;
-  database->unlock_writer();
+  const WriterGuard writer(database);
+  return database->in_doubt() ? database->settle() : SQLITE_OK;
+}
+
+int HwConnection::fail_by_exception() noexcept {
+  const int code = hawthorn::sqlite::exception_code();
+  tails.clear();
+  if (mode == Mode::kWrite && redo.has_value()) failed = code;
   return code;
 }
 
@@ -118,6 +139,7 @@ int HwConnection::begin_write(int64_t wait_ms) {
     if (const int code = shrink(); code != SQLITE_OK) return code;
   }
   if (!database->lock_writer(mode == Mode::kNone ? wait_ms : 0)) return SQLITE_BUSY;
+  WriterGuard writer(database);
   int code = database->in_doubt() ? database->settle() : SQLITE_OK;
   if (code == SQLITE_OK && mode == Mode::kRead && database->last_commit() > snapshot.timestamp()) {
     code = SQLITE_BUSY_SNAPSHOT;
@@ -130,10 +152,8 @@ int HwConnection::begin_write(int64_t wait_ms) {
       code = to_code(begun.status());
     }
   }
-  if (code != SQLITE_OK) {
-    database->unlock_writer();
-    return code;
-  }
+  if (code != SQLITE_OK) return code;
+  writer.keep();
   if (mode == Mode::kRead) leave_all();
   snapshot.reset();
   if (mode == Mode::kNone) {
@@ -216,7 +236,11 @@ int HwConnection::commit_concurrent(Durability durability, bool keep_reading, in
   }
   leave_all();
   if (database->in_doubt()) code = SQLITE_BUSY;  // again
-  if (code == SQLITE_OK) code = written(end_txn(before_sync(durability)));
+  try {
+    if (code == SQLITE_OK) code = written(end_txn(before_sync(durability)));
+  } catch (...) {
+    code = fail_by_exception();
+  }
   const bool committed = code == SQLITE_OK;
   if (committed) {
     end_write(keep_reading, false, &code);
@@ -284,6 +308,8 @@ int HwConnection::open_savepoints(size_t count) {
   if (savepoints.size() < count) {
     if (const int code = write_kept_nodes(); code != SQLITE_OK) return code;
   }
+  savepoints.reserve(count);
+  redo_sizes.reserve(count);
   while (savepoints.size() < count) {
     Result<hawthorn::Savepoint> made = txn.savepoint();
     if (!made.ok()) return to_code(made.status());
@@ -435,6 +461,13 @@ hawthorn::Cursor HwConnection::take_cursor(uint32_t root, const Tree& tree) {
 void HwConnection::keep_cursor(uint32_t root, hawthorn::Cursor cursor) {
   if (mode == Mode::kNone) return;
   if (kept_cursors_.size() == kKeptCursorsMax) kept_cursors_.erase(kept_cursors_.begin());
+  if (kept_cursors_.capacity() < kKeptCursorsMax) {
+    try {
+      kept_cursors_.reserve(kKeptCursorsMax);
+    } catch (const std::bad_alloc&) {
+      return;  // none is kept
+    }
+  }
   kept_cursors_.push_back({root, std::move(cursor)});
 }
 
@@ -461,176 +494,4 @@ int HwConnection::count_entries(const Tree& tree, int64_t* entries) {
   if (!counted.ok()) return to_code(counted.status());
   *entries = static_cast<int64_t>(*counted);
   return SQLITE_OK;
-}
-
-// ---- For the dispatcher
-
-int hw_is_ours(const char* path, int new_ones) {
-  std::string directory;
-  const hawthorn::sqlite::Found found = hawthorn::sqlite::look_at(path, &directory);
-  // What is not known is refused where it may be one of ours, and by SQLite's own else.
-  if (found == hawthorn::sqlite::Found::kOther) return 0;
-  return found == hawthorn::sqlite::Found::kOurs || new_ones != 0;
-}
-
-int hw_open(const char* path, int create, int read_only, long long memory_bytes,
-            HwConnection** out) {
-  auto made = std::make_unique<HwConnection>();
-  const int code = hawthorn::sqlite::Database::open(
-      path, create != 0, read_only != 0, static_cast<uint64_t>(std::max(memory_bytes, 0LL)),
-      &made->database);
-  if (code != SQLITE_OK) return code;
-  // A file that may not be written to is for reading, as SQLite has it.
-  made->read_only = read_only != 0 || made->database->read_only() || access(path, W_OK) != 0;
-  *out = made.release();
-  return SQLITE_OK;
-}
-
-int hw_open_beside(const HwConnection* other, HwConnection** out) {
-  auto made = std::make_unique<HwConnection>();
-  made->database = hawthorn::sqlite::Database::share(other->database);
-  made->read_only = other->read_only;
-  *out = made.release();
-  return SQLITE_OK;
-}
-
-void hw_close(HwConnection* connection) {
-  // All that it has is of the parent's, whose threads may have been in the middle of it.
-  if (connection->database->inherited()) return;
-  static_cast<void>(connection->roll_back(false));
-  connection->end_read();
-  while (connection->cursors != nullptr) connection->cursors->detach();
-  connection->leave_all();
-  hawthorn::sqlite::Database* const database = connection->database;
-  static_cast<void>(database->change_cache(connection->cache_bytes, 0));
-  delete connection;
-  hawthorn::sqlite::Database::release(database);
-}
-
-int hw_read_only(const HwConnection* connection) { return connection->read_only; }
-
-int hw_set_cache(HwConnection* connection, long long bytes) {
-  const auto wanted = static_cast<uint64_t>(std::max(bytes, 0LL));
-  const uint64_t before = std::exchange(connection->cache_bytes, wanted);
-  return to_code(connection->database->change_cache(before, wanted));
-}
-
-int hw_begin_read(HwConnection* connection) { return connection->begin_read(); }
-
-int hw_begin_concurrent(HwConnection* connection, long long wait_ms) {
-  return connection->begin_concurrent(wait_ms);
-}
-
-int hw_is_concurrent(const HwConnection* connection) { return connection->concurrent; }
-int hw_failed(const HwConnection* connection) { return connection->failed; }
-void hw_end_concurrent(HwConnection* connection) { connection->end_concurrent(); }
-
-int hw_begin_write(HwConnection* connection, long long wait_ms) {
-  return connection->begin_write(wait_ms);
-}
-
-int hw_is_new(HwConnection* connection, int* is_new) {
-  const bool reads_now = connection->mode == HwConnection::Mode::kNone;
-  if (reads_now) {
-    if (const int code = connection->begin_read(); code != SQLITE_OK) return code;
-  }
-  const Numbers* now = nullptr;
-  const int code = connection->numbers(&now);
-  if (code == SQLITE_OK) *is_new = *now == Numbers();
-  if (reads_now) connection->end_read();
-  return code;
-}
-
-int hw_settings(HwConnection* connection, HwSettings* settings) {
-  const Numbers* now = nullptr;
-  if (const int code = connection->numbers(&now); code != SQLITE_OK) return code;
-  const std::span<const uint32_t> meta = now->meta;
-  *settings = {.schema_version = meta[HW_SCHEMA_VERSION],
-               .auto_vacuum = meta[HW_LARGEST_ROOT],
-               .incremental_vacuum = meta[HW_INCR_VACUUM],
-               .page_bytes = meta[HW_PAGE_BYTES],
-               .has_tables = now->next_root != hawthorn::sqlite::kSchemaRoot + 1,
-               .is_wal = now->wal != 0};
-  return SQLITE_OK;
-}
-
-int hw_is_wal(HwConnection* connection) {
-  const Numbers* now = nullptr;
-  return connection->numbers(&now) == SQLITE_OK && now->wal != 0;
-}
-
-int hw_commit(HwConnection* connection, int synchronous, int keep_reading, long long wait_ms) {
-  // OFF is 1. NORMAL, 2, may lose the last commits with a power failure where the journal mode is
-  // WAL, and in the other ones none but for rare failures.
-  Durability durability = Durability::kFull;
-  if (synchronous == 1) durability = Durability::kNone;
-  if (synchronous == 2 && hw_is_wal(connection) != 0) durability = Durability::kAsync;
-  return connection->commit(durability, keep_reading != 0, wait_ms);
-}
-
-int hw_roll_back(HwConnection* connection, int keep_reading) {
-  return connection->roll_back(keep_reading != 0);
-}
-
-void hw_end_read(HwConnection* connection) { connection->end_read(); }
-
-int hw_open_savepoints(HwConnection* connection, int count) {
-  return connection->open_savepoints(static_cast<size_t>(std::max(count, 0)));
-}
-
-int hw_release_savepoint(HwConnection* connection, int number) {
-  return connection->release_savepoint(number);
-}
-
-int hw_roll_back_to(HwConnection* connection, int number) {
-  return connection->roll_back_to(number);
-}
-
-int hw_meta(HwConnection* connection, int index, unsigned* value) {
-  const Numbers* now = nullptr;
-  const int code = connection->numbers(&now);
-  if (code == SQLITE_OK) *value = now->meta[static_cast<size_t>(index)];
-  return code;
-}
-
-unsigned hw_data_version(HwConnection* connection) { return connection->data_version(); }
-
-unsigned hw_seen_version(const HwConnection* connection) { return connection->seen_version(); }
-
-int hw_has_written(const HwConnection* connection) {
-  return connection->mode == HwConnection::Mode::kWrite && connection->dirty;
-}
-
-int hw_count_tree(HwConnection* connection, unsigned root, long long* entries) {
-  Tree found;
-  if (const int code = connection->tree(root, &found); code != SQLITE_OK) return code;
-  const Result<uint64_t> counted = connection->count(found);
-  if (!counted.ok()) return to_code(counted.status());
-  *entries = static_cast<long long>(*counted);
-  return SQLITE_OK;
-}
-
-int hw_clear_all(HwConnection* connection) { return connection->clear_all(); }
-
-int hw_compact(HwConnection* connection) { return to_code(connection->database->db().compact()); }
-
-int hw_sync(HwConnection* connection) {
-  connection->database->clear_log_bytes();
-  return to_code(connection->database->db().sync());
-}
-
-long long hw_log_bytes(const HwConnection* connection) {
-  return static_cast<long long>(connection->database->log_bytes());
-}
-
-int hw_save_all(HwConnection* connection) { return connection->save_all(0, nullptr); }
-
-void hw_trip_all(HwConnection* connection, int error, int only_writers) {
-  connection->each_cursor([&](HwCursor& cursor) {
-    if (only_writers != 0 && !cursor.writes) {
-      cursor.save();
-    } else {
-      cursor.trip(error);
-    }
-  });
 }

@@ -47,6 +47,9 @@ struct HwConnection {
   int release_savepoint(int number);
   int roll_back_to(int number);
 
+  // In a handler: the code. What the transaction was to write may be half done, so where it is
+  // listed for a commit with others it can only be rolled back; SQLite rolls back the statement.
+  [[gnu::cold]] int fail_by_exception() noexcept;
   // The code of a write; where others are the reason the transaction has failed.
   int written(const hawthorn::Status& status);
 
@@ -133,6 +136,7 @@ struct HwConnection {
   std::optional<hawthorn::sqlite::Redo> redo;
   std::vector<uint64_t> redo_sizes;
   HwCursor* cursors = nullptr;
+  std::string sought;     // of the last hw_seek_record: what it has allocated
   std::string spare_key;  // of a cursor that was closed: what it has allocated
   int64_t places = 0;     // that cursors have had
   // By root, the greatest key that the transaction which writes has there, where it is known.

@@ -101,7 +101,8 @@ int HwCursor::stand_on_engine(bool there, bool* found) {
   return is_unread_ ? to_code(status) : SQLITE_OK;
 }
 
-void HwCursor::save() {
+// Where there is no memory for the place, it has none.
+void HwCursor::save() try {
   if (stands()) {
     // What was skipped to is skipped to again, and where it is there, it is no step.
     if (state == HW_VALID) skip_next = 0;
@@ -115,6 +116,19 @@ void HwCursor::save() {
   }
   value_.reset();
   if (is_collated()) collated_->entries.forget();
+} catch (...) {
+  trip(hawthorn::sqlite::exception_code());
+}
+
+int HwCursor::fail_by_exception() noexcept {
+  const int code = connection->fail_by_exception();
+  trip(code);
+  return code;
+}
+
+const void* HwCursor::payload_by_exception() noexcept {
+  payload_code_ = fail_by_exception();
+  return nullptr;
 }
 
 void HwCursor::keep_engine_key() {
@@ -224,7 +238,9 @@ int HwCursor::last(bool* found) {
   }
   const int code = stand_on_engine(engine().last(), found);
   if (code == SQLITE_OK && connection->mode == HwConnection::Mode::kWrite) {
-    connection->tails[root] = *found ? engine_->key() : std::string_view();
+    // Either the whole of it is known, or nothing.
+    std::string tail(*found ? engine_->key() : std::string_view());
+    connection->tails.insert_or_assign(root, std::move(tail));
   }
   return code;
 }
@@ -517,139 +533,4 @@ int HwCursor::count(int64_t* entries) {
   if (!counted.ok()) return to_code(counted.status());
   *entries = static_cast<int64_t>(*counted);
   return SQLITE_OK;
-}
-
-// ---- For the dispatcher
-
-int hw_cursor_open(HwConnection* connection, unsigned root, int columns, const HwColumn* orders,
-                   const HwCollator* collator, unsigned char* state, int* skip_next,
-                   HwCursor** out) {
-  auto made = std::make_unique<HwCursor>(connection, state, skip_next);
-  if (const int code = connection->tree(root, &made->tree); code != SQLITE_OK) return code;
-  made->root = root;
-  made->is_table = columns < 0;
-  for (int i = 0; i < columns && collator == nullptr; ++i) {
-    made->orders.add({.collation = static_cast<hawthorn::sqlite::Collation>(orders[i].collation),
-                      .descending = orders[i].descending != 0});
-  }
-  if (!made->is_table) {
-    const int code = collator != nullptr ? made->open_collated(*collator) : made->refuse_collated();
-    if (code != SQLITE_OK) return code;
-  }
-  made->attach();
-  *out = made.release();
-  return SQLITE_OK;
-}
-
-void hw_cursor_close(HwCursor* cursor) {
-  cursor->detach();
-  delete cursor;
-}
-
-void hw_cursor_clear(HwCursor* cursor) { cursor->clear(); }
-void hw_cursor_writes(HwCursor* cursor) { cursor->writes = true; }
-void hw_cursor_is_blob(HwCursor* cursor) { cursor->is_blob = true; }
-void hw_cursor_pin(HwCursor* cursor, int pinned) { cursor->is_pinned = pinned != 0; }
-
-int hw_first(HwCursor* cursor, int* found) {
-  bool there = false;
-  const int code = cursor->first(&there);
-  *found = there;
-  return code;
-}
-
-int hw_last(HwCursor* cursor, int* found) {
-  bool there = false;
-  const int code = cursor->last(&there);
-  *found = there;
-  return code;
-}
-
-int hw_is_empty(HwCursor* cursor, int* empty) {
-  *empty = 0;
-  if (cursor->state == HW_VALID) return SQLITE_OK;
-  if (cursor->state == HW_FAULT) return cursor->skip_next;
-  bool there = false;
-  const int code = cursor->first(&there);
-  cursor->clear();
-  *empty = !there;
-  return code;
-}
-
-int hw_next(HwCursor* cursor) { return cursor->next(); }
-int hw_previous(HwCursor* cursor) { return cursor->previous(); }
-int hw_at_end(HwCursor* cursor) { return cursor->at_end(); }
-
-int hw_seek_row(HwCursor* cursor, long long row, int* result) {
-  return cursor->seek_row(row, result);
-}
-
-namespace {
-
-void encode_fields(const HwCursor& cursor, const HwField* fields, int count, std::string* key) {
-  key->clear();
-  const std::span<const hawthorn::sqlite::ColumnOrder> orders = cursor.orders.all();
-  for (int i = 0; i < count; ++i) {
-    const HwField& from = fields[i];
-    Field field;
-    field.type = static_cast<FieldType>(from.type);
-    if (field.type == FieldType::kInteger) field.integer = from.integer;
-    if (field.type == FieldType::kReal) field.real = from.real;
-    if (field.type >= FieldType::kText && from.size != 0) {
-      field.bytes = {from.bytes, static_cast<size_t>(from.size)};
-    }
-    hawthorn::sqlite::append_field(field, orders[static_cast<size_t>(i)], key);
-  }
-}
-
-}  // namespace
-
-int hw_seek_record(HwCursor* cursor, const HwField* fields, int count, int equals, int* met,
-                   int* result) {
-  thread_local std::string prefix;
-  encode_fields(*cursor, fields, count, &prefix);
-  return cursor->seek_record(prefix, static_cast<size_t>(count) == cursor->orders.all().size(),
-                             equals, met, result);
-}
-
-int hw_restore(HwCursor* cursor) { return cursor->restore(); }
-long long hw_row(HwCursor* cursor) { return cursor->row(); }
-long long hw_place(HwCursor* cursor) { return cursor->place(); }
-const void* hw_payload(HwCursor* cursor, unsigned* size) { return cursor->payload(size); }
-
-int hw_payload_code(const HwCursor* cursor) { return cursor->payload_code(); }
-
-int hw_insert_row(HwCursor* cursor, long long row, const void* data, long long size,
-                  long long zeros) {
-  return cursor->insert_row(row, {static_cast<const char*>(data), static_cast<size_t>(size)},
-                            static_cast<size_t>(zeros));
-}
-
-int hw_insert_record(HwCursor* cursor, const HwField* fields, int count, const void* record,
-                     long long size) {
-  encode_fields(*cursor, fields, count, &cursor->key);
-  return cursor->insert_record({static_cast<const char*>(record), static_cast<size_t>(size)});
-}
-
-int hw_delete(HwCursor* cursor) { return cursor->remove(); }
-
-int hw_overwrite(HwCursor* cursor, unsigned offset, const void* bytes, unsigned size) {
-  return cursor->overwrite(offset, {static_cast<const char*>(bytes), size});
-}
-
-int hw_count(HwCursor* cursor, long long* entries) {
-  int64_t counted = 0;
-  const int code = cursor->count(&counted);
-  if (code == SQLITE_OK) *entries = counted;
-  return code;
-}
-
-long long hw_estimate(HwCursor* cursor) {
-  if (cursor->state != HW_VALID) return 0;
-  if (int64_t counted = 0; cursor->is_collated()) {
-    return cursor->count(&counted) == SQLITE_OK ? counted : -1;
-  }
-  const auto estimated =
-      cursor->connection->database->db().estimate(cursor->tree, {}, std::nullopt);
-  return estimated.ok() ? static_cast<long long>(estimated->entries) : -1;
 }

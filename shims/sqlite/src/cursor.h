@@ -68,6 +68,9 @@ struct HwCursor {
   void leave();
   void clear();
   void trip(int error);
+  // In a handler: it fails with the code from now on, which is returned.
+  [[gnu::cold]] int fail_by_exception() noexcept;
+  [[gnu::cold]] const void* payload_by_exception() noexcept;
   void table_changes(std::optional<int64_t> row, bool by_this);
   int restore();
 

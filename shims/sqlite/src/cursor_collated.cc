@@ -159,11 +159,15 @@ int HwCursor::remove_collated() {
 
 int hw_is_collated(const HwCursor* cursor) { return cursor->is_collated(); }
 
-int hw_seek_sought(HwCursor* cursor, void* sought, int equals, int* met, int* result) {
+int hw_seek_sought(HwCursor* cursor, void* sought, int equals, int* met, int* result) try {
   return cursor->seek_sought(sought, equals, met, result);
+} catch (...) {
+  return cursor->fail_by_exception();
 }
 
-int hw_insert_sought(HwCursor* cursor, void* sought, const void* record, long long size) {
+int hw_insert_sought(HwCursor* cursor, void* sought, const void* record, long long size) try {
   return cursor->insert_sought(sought,
                                {static_cast<const char*>(record), static_cast<size_t>(size)});
+} catch (...) {
+  return cursor->fail_by_exception();
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <new>
 
 #include "shims/sqlite/src/place.h"
 
@@ -67,8 +68,22 @@ int to_code(const Status& status) {
     default:
       break;
   }
-  sqlite3_log(code, "hawthorn: %s", status.to_string().c_str());
+  try {
+    sqlite3_log(code, "hawthorn: %s", status.to_string().c_str());
+  } catch (const std::bad_alloc&) {
+    return code;  // without a word
+  }
   return code;
+}
+
+int exception_code() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  } catch (...) {
+    return SQLITE_ERROR;
+  }
 }
 
 std::string tree_name(uint32_t root) { return kRootPrefix + std::to_string(root); }
@@ -126,13 +141,25 @@ struct Database::Registry {
 };
 
 namespace {
-// A database that could not be made whole, unless its file names it all the same.
-void discard(const std::string& file, const std::string& directory) {
-  std::string named;
-  const Found found = look_at(file, &named);
-  if (found == Found::kUnknown || (found == Found::kOurs && named == directory)) return;
-  static_cast<void>(Db::destroy(directory));
-}
+// A database that could not be made whole goes after all that is open of it, unless its file names
+// it all the same.
+struct Discarder {
+  const std::string& file;
+  const std::string& directory;
+  bool armed = false;
+
+  ~Discarder() {
+    if (!armed) return;
+    try {
+      std::string named;
+      const Found found = look_at(file, &named);
+      if (found == Found::kUnknown || (found == Found::kOurs && named == directory)) return;
+      static_cast<void>(Db::destroy(directory));
+    } catch (const std::bad_alloc&) {
+      return;  // it goes with the next one at this path
+    }
+  }
+};
 }  // namespace
 
 Database::Registry& Database::registry() { return OfProcess<Registry>::get(); }
@@ -165,6 +192,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   options.memory_budget_bytes = std::max<uint64_t>(memory_bytes != 0 ? memory_bytes : budget_for(0),
                                                    Db::limits().memory_budget_bytes_min);
   options.create_if_missing = made_now;
+  Discarder discarder{file, directory};
   auto watch = std::make_shared<CommitWatch>();
   options.commit_hooks = {watch};
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
@@ -177,6 +205,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
     return code == SQLITE_ERROR || code == SQLITE_IOERR || code == SQLITE_READONLY ? SQLITE_CANTOPEN
                                                                                    : code;
   }
+  discarder.armed = made_now;
   std::unique_ptr<Database> made(new Database);
   made->directory_ = directory;
   made->place_ = HeldDirectory(std::filesystem::path(directory).parent_path().string());
@@ -185,17 +214,23 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   made->fixed_memory_ = memory_bytes != 0;
   made->budget_ = options.memory_budget_bytes;
   made->watch_ = std::move(watch);
-  int code = made->start(made_now);
-  if (code == SQLITE_OK && !made_now) code = made->settle_now();
-  if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
+  int code = SQLITE_OK;
+  const auto place = all.databases.try_emplace(directory).first;
+  try {
+    code = made->start(made_now);
+    if (code == SQLITE_OK && !made_now) code = made->settle_now();
+    if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
+  } catch (...) {
+    code = exception_code();
+  }
   if (code != SQLITE_OK) {
-    made.reset();
-    if (made_now) discard(file, directory);
+    all.databases.erase(place);
     return code;
   }
+  discarder.armed = false;
   made->users_ = 1;
   *out = made.get();
-  all.databases[directory] = std::move(made);
+  place->second = std::move(made);
   return SQLITE_OK;
 }
 
@@ -254,12 +289,16 @@ void Database::release(Database* database) {
   const std::lock_guard<std::mutex> guard(all.mutex);
   if (--database->users_ != 0) return;
   if (database->has_forgotten_) {
-    Result<Transaction> begun = database->db_->begin(TxnOptions{});
-    Status status = begun.status();
-    if (status.ok()) status = database->erase_forgotten(*begun);
-    if (status.ok()) status = begun->commit(Durability::kNone);
     // Where that fails, they are found again.
-    if (!status.ok()) static_cast<void>(to_code(status));
+    try {
+      Result<Transaction> begun = database->db_->begin(TxnOptions{});
+      Status status = begun.status();
+      if (status.ok()) status = database->erase_forgotten(*begun);
+      if (status.ok()) status = begun->commit(Durability::kNone);
+      if (!status.ok()) static_cast<void>(to_code(status));
+    } catch (...) {
+      static_cast<void>(exception_code());
+    }
   }
   // Where it cannot be closed cleanly the next open has its log.
   if (const Status status = database->db_->close(); !status.ok()) {

@@ -36,6 +36,10 @@ namespace hawthorn::sqlite {
 // SQLite's code for a status, whose text goes to SQLite's log where it is an error.
 int to_code(const Status& status);
 
+// Each function of storage.h that may throw is a function-try-block, so that no exception leaves
+// it: this is the answer in its handler. SQLITE_NOMEM for std::bad_alloc.
+[[gnu::cold]] int exception_code() noexcept;
+
 std::string tree_name(uint32_t root);
 // Of a tree with such a name.
 std::optional<uint32_t> root_of(std::string_view name);

@@ -16,7 +16,7 @@ static const sqlite3_io_methods hwFileMethods;
 /* ---- Opening */
 
 /* New databases are ours, but for those that are named with ?hawthorn=0. What is there decides
-   itself. */
+   itself. Negative: there is no memory to tell. */
 static int hwOurs(sqlite3_vfs *pVfs, const char *zFilename, int flags, int vfsFlags){
   if( zFilename==0 || zFilename[0]==0 || strcmp(zFilename, ":memory:")==0 ) return 0;
   if( (flags & (BTREE_MEMORY|BTREE_SINGLE)) || (vfsFlags & SQLITE_OPEN_MEMORY) ) return 0;
@@ -75,9 +75,9 @@ SQLITE_PRIVATE int sqlite3BtreeOpen(
   HwConnection *pConn = 0;
   char *zFull;
   int rc;
-  if( !hwOurs(pVfs, zFilename, flags, vfsFlags) ){
-    return stock_sqlite3BtreeOpen(pVfs, zFilename, db, ppBtree, flags, vfsFlags);
-  }
+  rc = hwOurs(pVfs, zFilename, flags, vfsFlags);
+  if( rc<0 ) return SQLITE_NOMEM_BKPT;
+  if( rc==0 ) return stock_sqlite3BtreeOpen(pVfs, zFilename, db, ppBtree, flags, vfsFlags);
   zFull = sqlite3MallocZero(pVfs->mxPathname + 1);
   if( zFull==0 ) return SQLITE_NOMEM_BKPT;
   rc = sqlite3OsFullPathname(pVfs, zFilename, pVfs->mxPathname + 1, zFull);

@@ -300,6 +300,14 @@ SQLITE_PRIVATE i64 sqlite3BtreeOffset(BtCursor *pCur){
   return HW(pCur) ? hw_place(HW(pCur)) : stock_sqlite3BtreeOffset(pCur);
 }
 
+/* The record on which it stands. Where there is no memory for it the whole statement fails of that,
+** and not of what it makes of the record. */
+static const void *hwPayload(BtCursor *pCur, u32 *pSize){
+  const void *pByte = hw_payload(HW(pCur), pSize);
+  if( pByte==0 && hw_payload_code(HW(pCur))==SQLITE_NOMEM ) sqlite3OomFault(pCur->pBtree->db);
+  return pByte;
+}
+
 /* One that cannot be read has the first of two bytes: a header that is longer than the record, so
 ** SQLITE_CORRUPT for who looks at that alone. Who wants the other byte, too, gets the error. */
 static const void *hwUnreadable(u32 *pAmt){
@@ -310,7 +318,7 @@ static const void *hwUnreadable(u32 *pAmt){
 SQLITE_PRIVATE u32 sqlite3BtreePayloadSize(BtCursor *pCur){
   u32 nByte = 0;
   if( !HW(pCur) ) return stock_sqlite3BtreePayloadSize(pCur);
-  return hw_payload(HW(pCur), &nByte) ? nByte : 2;
+  return hwPayload(pCur, &nByte) ? nByte : 2;
 }
 
 SQLITE_PRIVATE sqlite3_int64 sqlite3BtreeMaxRecordSize(BtCursor *pCur){
@@ -320,7 +328,7 @@ SQLITE_PRIVATE sqlite3_int64 sqlite3BtreeMaxRecordSize(BtCursor *pCur){
 SQLITE_PRIVATE const void *sqlite3BtreePayloadFetch(BtCursor *pCur, u32 *pAmt){
   const void *pByte;
   if( !HW(pCur) ) return stock_sqlite3BtreePayloadFetch(pCur, pAmt);
-  pByte = hw_payload(HW(pCur), pAmt);
+  pByte = hwPayload(pCur, pAmt);
   return pByte ? pByte : hwUnreadable(pAmt);
 }
 
@@ -328,7 +336,7 @@ SQLITE_PRIVATE int sqlite3BtreePayload(BtCursor *pCur, u32 offset, u32 amt, void
   u32 nByte = 0;
   const u8 *aByte;
   if( !HW(pCur) ) return stock_sqlite3BtreePayload(pCur, offset, amt, pBuf);
-  aByte = hw_payload(HW(pCur), &nByte);
+  aByte = hwPayload(pCur, &nByte);
   if( aByte==0 ) return hw_payload_code(HW(pCur));
   if( (u64)offset+amt>nByte ) return SQLITE_CORRUPT_BKPT;
   memcpy(pBuf, &aByte[offset], amt);

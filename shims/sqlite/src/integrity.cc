@@ -103,7 +103,7 @@ bool take_long(std::string* key, std::string_view* value) {
 }  // namespace
 
 int hw_check_tree(HwConnection* connection, unsigned root, const HwEntries* of, long long* entries,
-                  void (*complain)(void* context, const char* what), void* context) {
+                  void (*complain)(void* context, const char* what), void* context) try {
   hawthorn::Tree tree;
   if (const int code = connection->tree(root, &tree); code != SQLITE_OK) {
     complain(context, ("Tree " + std::to_string(root) + ": is missing").c_str());
@@ -150,14 +150,18 @@ int hw_check_tree(HwConnection* connection, unsigned root, const HwEntries* of, 
     return SQLITE_OK;
   }
   return status.ok() ? SQLITE_OK : to_code(status);
+} catch (...) {
+  return connection->fail_by_exception();
 }
 
 int hw_check_files(HwConnection* connection, void (*complain)(void* context, const char* what),
-                   void* context) {
+                   void* context) try {
   const hawthorn::Result<hawthorn::CheckReport> report = connection->database->db().check();
   if (!report.ok()) return to_code(report.status());
   for (const hawthorn::CheckItem& item : report->items) {
     complain(context, item.to_string().c_str());
   }
   return SQLITE_OK;
+} catch (...) {
+  return connection->fail_by_exception();
 }

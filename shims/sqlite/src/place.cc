@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -47,16 +48,33 @@ Found unknown(const std::string& path) {
   return Found::kUnknown;
 }
 
-// Names in a directory. False: not all could be read.
+// Names in a directory, but `.` and `..`. False: not all could be read.
 bool list(const std::string& path, std::vector<std::string>* names) {
-  DIR* const directory = opendir(path.c_str());
+  const auto close = [](DIR* directory) { closedir(directory); };
+  const std::unique_ptr<DIR, decltype(close)> directory(opendir(path.c_str()), close);
   if (directory == nullptr) return false;
-  errno = 0;
-  while (const dirent* const entry = readdir(directory)) names->emplace_back(entry->d_name);
-  const bool whole = errno == 0;
-  closedir(directory);
-  return whole;
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = readdir(directory.get());
+    if (entry == nullptr) return errno == 0;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names->emplace_back(name);
+  }
 }
+
+// What a process has left that ended while it made a database.
+bool is_unfinished(const std::string& directory) {
+  std::vector<std::string> names;
+  if (!list(directory, &names)) return false;
+  return names.empty() || std::find(names.begin(), names.end(), "lock") != names.end();
+}
+
+struct Descriptor {
+  const int number;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
 
 // What was not finished when its process ended is no database yet. It becomes one, so that its lock
 // says whether somebody is at it now.
@@ -96,11 +114,9 @@ Status fill(int file, const std::string& path, const std::string& text) {
 }  // namespace
 
 Status sync_directory(const std::string& path) {
-  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return failed(path);
-  const bool synced = fsync(directory) == 0;
-  ::close(directory);
-  return synced ? Status() : failed(path);
+  const Descriptor directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (directory.number < 0 || fsync(directory.number) != 0) return failed(path);
+  return {};
 }
 
 Found look_at(const std::string& path, std::string* directory) {
@@ -112,16 +128,11 @@ Found look_at(const std::string& path, std::string* directory) {
     return Found::kOther;
   }
   if (info.st_size == 0) return Found::kEmptyFile;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return errno == ENOENT ? Found::kNothing : unknown(path);
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.number < 0) return errno == ENOENT ? Found::kNothing : unknown(path);
   char bytes[kFileBytesMax];
-  const ssize_t size = pread(file, bytes, sizeof(bytes), 0);
-  if (size < 0) {
-    const Found found = unknown(path);
-    ::close(file);
-    return found;
-  }
-  ::close(file);
+  const ssize_t size = pread(file.number, bytes, sizeof(bytes), 0);
+  if (size < 0) return unknown(path);
   std::string_view text(bytes, static_cast<size_t>(size));
   if (!text.starts_with(kFirstLine) || text.back() != '\n') return Found::kOther;
   text.remove_prefix(kFirstLine.size());
@@ -166,9 +177,7 @@ void remove_deleted(const std::string& path) {
     const std::string directory = parent + "/" + name;
     // One that is open says kBusy.
     Status gone = Db::destroy(directory);
-    std::error_code error;
-    if (gone.is_not_found() &&
-        (fs::is_empty(directory, error) || fs::exists(directory + "/lock", error))) {
+    if (gone.is_not_found() && is_unfinished(directory)) {
       gone = finish(directory);
       if (gone.ok()) gone = Db::destroy(directory);
     }
@@ -177,11 +186,9 @@ void remove_deleted(const std::string& path) {
 }
 
 Status write_file(const std::string& path, const std::string& directory) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return failed(path);
-  Status status = fill(file, path, std::string(kFirstLine) + name_of(directory) + "\n");
-  ::close(file);
-  return status;
+  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)};
+  if (file.number < 0) return failed(path);
+  return fill(file.number, path, std::string(kFirstLine) + name_of(directory) + "\n");
 }
 
 }  // namespace hawthorn::sqlite

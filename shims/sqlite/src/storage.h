@@ -16,7 +16,7 @@ typedef struct HwCursor HwCursor;
 // ---- Connections
 
 // Whether a path is ours: a file that names a database of Hawthorn's; or nothing or an empty file,
-// where a new database shall be one.
+// where a new database shall be one. Negative: there is no memory to look.
 int hw_is_ours(const char* path, int new_ones);
 
 // Opens the database whose file is `path`. `create`: makes it where there is none, or an empty

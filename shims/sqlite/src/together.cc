@@ -91,7 +91,7 @@ void Together::follow() {
   for (HwConnection* const one : participants_) follow(one);
 }
 
-void Together::follow(HwConnection* participant) {
+void Together::follow(HwConnection* participant) noexcept try {
   participant->leave_all();
   Database& database = *participant->database;
   Status status = participant->txn.put(database.numbers_tree(), kAppliedKey, id_);
@@ -101,9 +101,12 @@ void Together::follow(HwConnection* participant) {
   sqlite3_log(SQLITE_NOTICE, "hawthorn: %s is to follow a commit of %s: %s",
               database.directory().c_str(), coordinator_->database->directory().c_str(),
               status.to_string().c_str());
+} catch (...) {
+  participant->database->doubt();
 }
 
-void Together::forget() {
+// What is not forgotten now, the next open forgets.
+void Together::forget() noexcept try {
   bool all = true;
   for (const HwConnection* const one : participants_) {
     if (one->database->in_doubt()) {
@@ -113,15 +116,21 @@ void Together::forget() {
     }
   }
   if (all) coordinator_->database->forget_commit(id_);
+} catch (...) {
+  return;
 }
 
-void Together::undo() {
+void Together::undo() noexcept {
   for (size_t i = 0; i < announced_; ++i) {
     Database& database = *participants_[i]->database;
     if (is_unknown_) {
       database.doubt();
     } else {
-      remove_intent(database.directory());
+      try {
+        remove_intent(database.directory());
+      } catch (...) {
+        database.doubt();
+      }
     }
   }
 }
@@ -289,12 +298,15 @@ int hw_is_dirty(const HwConnection* connection) {
          !connection->concurrent;
 }
 
-void hw_may_be_together(HwConnection* connection) {
+void hw_may_be_together(HwConnection* connection) try {
   if (connection->concurrent) return;
   connection->redo.emplace(connection->database->place());
+} catch (...) {
+  connection->failed = hawthorn::sqlite::exception_code();
 }
 
-int hw_commit_together(HwConnection** all, int count, const int* synchronous, int keep_reading) {
+int hw_commit_together(HwConnection** all, int count, const int* synchronous,
+                       int keep_reading) try {
   const std::span<HwConnection* const> some(all, static_cast<size_t>(count));
   bool durable = false;
   for (int i = 0; i < count; ++i) {
@@ -303,8 +315,13 @@ int hw_commit_together(HwConnection** all, int count, const int* synchronous, in
     durable = durable || synchronous[i] != 1;
   }
   hawthorn::sqlite::Together together(some, durable);
-  hawthorn::Status status = together.announce();
-  if (status.ok()) status = together.decide();
+  hawthorn::Status status;
+  try {
+    status = together.announce();
+    if (status.ok()) status = together.decide();
+  } catch (const std::bad_alloc&) {
+    status = hawthorn::Status(hawthorn::StatusCode::kOutOfMemory);
+  }
   if (!status.ok()) {
     together.undo();
     return all[0]->written(status);
@@ -312,4 +329,6 @@ int hw_commit_together(HwConnection** all, int count, const int* synchronous, in
   together.follow();
   together.forget();
   return together.end(keep_reading != 0);
+} catch (...) {
+  return all[0]->fail_by_exception();
 }

@@ -42,10 +42,10 @@ class Together {
   Status announce();
   Status decide();
   void follow();
-  void follow(HwConnection* participant);
-  void forget();
+  void follow(HwConnection* participant) noexcept;
+  void forget() noexcept;
 
-  void undo();
+  void undo() noexcept;
   // The transactions end.
   int end(bool keep_reading);
 
