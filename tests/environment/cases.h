@@ -63,4 +63,8 @@ bool may_end(const Case& shortage);
 // Whether an error of the API says what there is too little of.
 bool names_cause(const Case& shortage, std::string_view api, std::string_view text);
 
+// Whether a child of fork may open a store, and whether it may close one that it has inherited.
+bool opens_in_children(std::string_view api);
+bool closes_in_children(std::string_view api);
+
 }  // namespace hawthorn::tests

@@ -84,16 +84,16 @@ void Runner::run(const Case& shortage, bool must_meet) {
     ++totals_.skipped;
     printf("skipped %s: %s\n", text.c_str(), ended.wrong.c_str());
   } else if (ended.wrong.empty()) {
-    printf("%s %s: %llu calls, %llu met, %llu errors, %llu commits\n",
-           is_met ? "passed" : "not met", text.c_str(),
+    printf("%s %s [%s]: %llu calls, %llu met, %llu errors, %llu commits\n",
+           is_met ? "passed" : "not met", text.c_str(), ended.subject.c_str(),
            static_cast<unsigned long long>(ended.calls),
            static_cast<unsigned long long>(shared->met.load()),
            static_cast<unsigned long long>(shared->refused.load()),
            static_cast<unsigned long long>(shared->acknowledged.load()));
   } else {
     ++totals_.failed;
-    printf("FAILED environment_%.*s --case \"%s\": %s\n", static_cast<int>(api_.size()),
-           api_.data(), text.c_str(), ended.wrong.c_str());
+    printf("FAILED environment_%.*s --case \"%s\" [%s]: %s\n", static_cast<int>(api_.size()),
+           api_.data(), text.c_str(), ended.subject.c_str(), ended.wrong.c_str());
   }
   fflush(stdout);
   munmap(memory, sizeof(Shared));
@@ -143,6 +143,8 @@ int run_environment(int argc, char** argv, std::string_view api, const MakeStore
   if (cases == 0 && minutes == 0) {
     for (const char* const text : gate_cases()) {
       const Case shortage = *parse_case(text);
+      const bool is_fork = shortage.kind != nullptr && shortage.kind->name == "fork";
+      if (is_fork && !opens_in_children(api)) continue;
       runner.run(shortage, shortage.shortage != Shortage::kNone);
     }
     return runner.end();

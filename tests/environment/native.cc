@@ -19,7 +19,6 @@ struct KeepAll final : FlushFilter {
 
 Outcome outcome_of(const Status& status) {
   if (status.ok()) return {};
-  if (status.is_not_found() && status.message().empty()) return Outcome::of(Ending::kNone);
   Ending ending = Ending::kRefused;
   if (status.is_conflict()) ending = Ending::kAgain;
   if (status.is(StatusCode::kUnknownOutcome)) ending = Ending::kUnknown;
@@ -68,7 +67,7 @@ class NativeStore final : public Store {
   Outcome get(unsigned thread, std::string_view key, std::string_view& value) override {
     const Status status = db_->get(tree_, key, values_[thread]);
     value = values_[thread].view();
-    return outcome_of(status);
+    return status.is_not_found() ? Outcome::of(Ending::kNone) : outcome_of(status);
   }
 
   Outcome scan(unsigned, std::string_view low, std::string_view high, Visit visit,

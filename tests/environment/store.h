@@ -62,8 +62,6 @@ class Store {
   virtual Outcome tend(unsigned thread, uint64_t turn) = 0;
   // The store's own check of all that it has.
   virtual Outcome check(unsigned thread) = 0;
-  // Whether a child of fork may close what it has inherited.
-  virtual bool closes_in_children() const { return true; }
 };
 
 using MakeStore = std::function<std::unique_ptr<Store>()>;

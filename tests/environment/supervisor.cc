@@ -6,13 +6,16 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "testing/wait.h"
 
@@ -58,12 +61,37 @@ int receive_descriptor(int socket) {
   return descriptor;
 }
 
+// What a call is about, as far as it can be told: the file of its first argument, and a name.
+std::string subject_of(const seccomp_notif& call) {
+  std::string subject;
+  char text[200] = {};
+  const std::string link =
+      "/proc/" + std::to_string(call.pid) + "/fd/" + std::to_string(call.data.args[0]);
+  if (readlink(link.c_str(), text, sizeof(text) - 1) > 0) subject = text;
+  constexpr uint64_t kNoAddressBelow = 1 << 16;
+  for (const uint64_t argument : {call.data.args[0], call.data.args[1]}) {
+    std::memset(text, 0, sizeof(text));
+    const iovec here = {text, sizeof(text) - 1};
+    const iovec there = {reinterpret_cast<void*>(argument), sizeof(text) - 1};
+    if (argument < kNoAddressBelow ||
+        process_vm_readv(static_cast<pid_t>(call.pid), &here, 1, &there, 1, 0) <= 0) {
+      continue;
+    }
+    const std::string_view name(text);
+    const bool is_name = name.size() > 1 && std::all_of(name.begin(), name.end(),
+                                                        [](char c) { return c > ' ' && c <= '~'; });
+    if (is_name) return (subject.empty() ? "" : subject + " ") + std::string(name);
+  }
+  return subject;
+}
+
 class Answers {
  public:
   Answers(const Supervised& supervised, Shared& shared)
       : supervised_(supervised), shared_(shared) {}
 
   uint64_t calls() const { return calls_; }
+  const std::string& subject() const { return subject_; }
 
   // One call that waits at the listener.
   void answer(int listener) {
@@ -74,7 +102,7 @@ class Answers {
     std::memset(&response, 0, sizeof(response));
     response.id = call.id;
     if (refuses(call.data)) {
-      shared_.met.fetch_add(1);
+      if (shared_.met.fetch_add(1) == 0) subject_ = subject_of(call);
       response.error = -supervised_.error;
     } else {
       response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -94,11 +122,12 @@ class Answers {
   const Supervised& supervised_;
   Shared& shared_;
   uint64_t calls_ = 0;
+  std::string subject_;
 };
 
 void print_stacks(pid_t process) {
   const std::string command =
-      "gdb -p " + std::to_string(process) + " -batch -ex 'thread apply all bt 24' 2>/dev/null >&2";
+      "gdb -p " + std::to_string(process) + " -batch -ex 'thread apply all bt 24' >&2 2>/dev/null";
   if (std::system(command.c_str()) != 0) {  // NOLINT(cert-env33-c)
     fprintf(stderr, "there are no stacks, without gdb\n");
   }
@@ -137,7 +166,8 @@ std::string ending_of(int status, const Shared& shared) {
 Ended supervise(const Supervised& supervised, Shared& shared,
                 const std::function<bool()>& workload) {
   int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return {"no sockets", 0, 0};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return {"no sockets", 0, 0, {}};
   const pid_t self = getpid();
   const pid_t child = fork();
   if (child == 0) {
@@ -147,7 +177,7 @@ Ended supervise(const Supervised& supervised, Shared& shared,
   close(sockets[1]);
   if (child < 0) {
     close(sockets[0]);
-    return {"no child", 0, 0};
+    return {"no child", 0, 0, {}};
   }
   const int listener = receive_descriptor(sockets[0]);
   close(sockets[0]);
@@ -179,7 +209,7 @@ Ended supervise(const Supervised& supervised, Shared& shared,
   close(child_fd);
   if (listener >= 0) close(listener);
   if (wrong.empty()) wrong = ending_of(status, shared);
-  return {wrong, answers.calls(), WIFEXITED(status) ? WEXITSTATUS(status) : 0};
+  return {wrong, answers.calls(), WIFEXITED(status) ? WEXITSTATUS(status) : 0, answers.subject()};
 }
 
 }  // namespace hawthorn::tests

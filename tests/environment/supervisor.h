@@ -24,9 +24,10 @@ struct Supervised {
 };
 
 struct Ended {
-  std::string wrong;   // empty: all was well
-  uint64_t calls = 0;  // of the kind, while they were counted
-  int code = 0;        // of the process that has ended by itself
+  std::string wrong;    // empty: all was well
+  uint64_t calls = 0;   // of the kind, while they were counted
+  int code = 0;         // of the process that has ended by itself
+  std::string subject;  // of the first call that was refused: a file
 };
 
 // `workload` returns whether it went well.

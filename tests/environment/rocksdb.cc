@@ -1,0 +1,95 @@
+// RocksDB's C++ API.
+
+#include <rocksdb/db.h>
+#include <rocksdb/utilities/optimistic_transaction_db.h>
+#include <rocksdb/utilities/transaction.h>
+
+#include <array>
+#include <memory>
+
+#include "tests/environment/store.h"
+
+namespace hawthorn::tests {
+namespace {
+
+Outcome outcome_of(const rocksdb::Status& status) {
+  if (status.ok()) return {};
+  const std::string text = status.ToString();
+  Ending ending = Ending::kRefused;
+  if (status.IsBusy() || status.IsTryAgain()) ending = Ending::kAgain;
+  if (text.find("UnknownOutcome") != std::string::npos) ending = Ending::kUnknown;
+  return Outcome::of(ending, text);
+}
+
+rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+
+class RocksdbStore final : public Store {
+ public:
+  RocksdbStore() {
+    options_.create_if_missing = true;
+    options_.write_buffer_size = size_t{4} << 20;
+    durable_.sync = true;
+    for (std::string& value : values_) value.reserve(size_t{128} << 10);
+  }
+
+  Outcome open(const std::string& path) override {
+    rocksdb::OptimisticTransactionDB* db = nullptr;
+    const rocksdb::Status status = rocksdb::OptimisticTransactionDB::Open(options_, path, &db);
+    db_.reset(db);
+    return outcome_of(status);
+  }
+
+  Outcome close() override {
+    const rocksdb::Status status = db_->Close();
+    db_.reset();
+    return outcome_of(status);
+  }
+
+  Outcome write(unsigned thread, std::span<const Write> writes) override {
+    const std::unique_ptr<rocksdb::Transaction> transaction(db_->BeginTransaction(durable_));
+    rocksdb::Status status = transaction->Get({}, slice(writes[0].key), &values_[thread]);
+    if (status.IsNotFound()) status = rocksdb::Status::OK();
+    for (const Write& write : writes) {
+      if (!status.ok()) break;
+      status = write.remove ? transaction->Delete(slice(write.key))
+                            : transaction->Put(slice(write.key), slice(write.value));
+    }
+    return outcome_of(status.ok() ? transaction->Commit() : status);
+  }
+
+  Outcome get(unsigned thread, std::string_view key, std::string_view& value) override {
+    const rocksdb::Status status = db_->Get({}, slice(key), &values_[thread]);
+    value = values_[thread];
+    return status.IsNotFound() ? Outcome::of(Ending::kNone) : outcome_of(status);
+  }
+
+  Outcome scan(unsigned, std::string_view low, std::string_view high, Visit visit,
+               void* context) override {
+    const std::unique_ptr<rocksdb::Iterator> walk(db_->NewIterator({}));
+    for (walk->Seek(slice(low)); walk->Valid(); walk->Next()) {
+      if (walk->key().ToStringView() >= high) break;
+      visit(context, walk->key().ToStringView(), walk->value().ToStringView());
+    }
+    return outcome_of(walk->status());
+  }
+
+  Outcome tend(unsigned, uint64_t turn) override {
+    return outcome_of(turn % 2 == 0 ? db_->Flush({}) : db_->CompactRange({}, nullptr, nullptr));
+  }
+
+  Outcome check(unsigned) override { return outcome_of(db_->VerifyChecksum()); }
+
+ private:
+  rocksdb::Options options_;
+  rocksdb::WriteOptions durable_;
+  std::unique_ptr<rocksdb::OptimisticTransactionDB> db_;
+  std::array<std::string, kThreads> values_;
+};
+
+}  // namespace
+}  // namespace hawthorn::tests
+
+int main(int argc, char** argv) {
+  using namespace hawthorn::tests;
+  return run_environment(argc, argv, "rocksdb", [] { return std::make_unique<RocksdbStore>(); });
+}
