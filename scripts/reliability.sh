@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Longer runs of what `make test` runs briefly: simulated crashes, real SIGKILLs, power cuts on real
-# files, fuzz targets.
+# files, fuzz targets, shortages of the environment.
 #
 #   scripts/reliability.sh            2,000 seeds, 500 kills, 1,000 power cuts, 60 s of
 #                                     each fuzz target
 #   scripts/reliability.sh gate       200 seeds, 50 kills and 100 power cuts, always the same
 #                                     ones: the part that the gate runs
-#   scripts/reliability.sh campaign [MINUTES] [seeds|kills|cuts|fuzz]...
+#   scripts/reliability.sh campaign [MINUTES] [seeds|kills|cuts|fuzz|environment]...
 #                                     goes on for so many minutes (60) with seeds that no campaign
 #                                     has run before, of these parts or of all; adds up in
 #                                     docs/reliability-totals.tsv; of fuzzing, the seconds of
@@ -26,10 +26,14 @@ jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
 logs=$PWD/build/reliability
 mkdir -p "$logs"
 
+# Programs of tests/environment, one for each API; SQLite's where its source is.
+environment=(environment_native environment_c environment_rocksdb environment_lmdb environment_mdbx)
+[ ! -f build/sqlite/sqlite3.c ] || environment+=(environment_sqlite)
+
 build_crashes() {
   cmake --preset release >/dev/null &&
     cmake --build --preset release -j "$jobs" --target simulate kills power_cuts \
-      >"$logs/build.log" 2>&1
+      "${environment[@]}" >"$logs/build.log" 2>&1
 }
 
 build() {
@@ -62,6 +66,15 @@ run_program() {
 run_seeds() { run_program seeds "$1" sim/simulate --seeds "$2" --jobs "$jobs"; }
 run_kills() { run_program kills "$1" crash/kills --kills "$2"; }
 run_cuts() { run_program cuts "$1" crash/power_cuts --cuts "$2"; }
+
+# run_environment FIRST COUNT: so many cases of each API
+run_environment() {
+  local bad=0 program
+  for program in "${environment[@]}"; do
+    run_program "$program" "$1" "environment/$program" --cases "$2" || bad=1
+  done
+  return "$bad"
+}
 
 # run_fuzz SECONDS TARGET...: of a target that failed the log is kept beside the others' folders
 run_fuzz() {
@@ -116,6 +129,11 @@ campaign_cuts() {
   run_cuts "$(($(total power_cuts) / 25 + 1))" 100 || bad=1
   add power_cuts 100 "$bad"
 }
+campaign_environment() {
+  local bad=0 cases=20
+  run_environment "$(($(total environment) / ${#environment[@]} + 1))" "$cases" || bad=1
+  add environment "$((cases * ${#environment[@]}))" "$bad"
+}
 # So many targets as run at once, one after the other in turn.
 turn=$RANDOM
 campaign_fuzz() {
@@ -140,14 +158,14 @@ campaign() {
   column -t "$totals"
 }
 
-parts=(seeds kills cuts fuzz)
+parts=(seeds kills cuts fuzz environment)
 minutes=60
 if [ "${1:-}" = campaign ]; then
   [ $# -lt 2 ] || minutes=$2
   [ $# -lt 3 ] || parts=("${@:3}")
   for part in "${parts[@]}"; do
     case $part in
-      seeds | kills | cuts | fuzz) ;;
+      seeds | kills | cuts | fuzz | environment) ;;
       *) echo "reliability: there is no part $part" >&2; exit 2 ;;
     esac
   done

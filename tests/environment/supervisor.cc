@@ -125,9 +125,12 @@ class Answers {
   std::string subject_;
 };
 
-void print_stacks(pid_t process) {
+// Of all processes of the group.
+void print_stacks(pid_t group) {
   const std::string command =
-      "gdb -p " + std::to_string(process) + " -batch -ex 'thread apply all bt 24' >&2 2>/dev/null";
+      "for process in $(pgrep -g " + std::to_string(group) +
+      "); do echo process $process; gdb -p $process -batch -ex 'thread apply all bt 24';"
+      " grep . /proc/$process/task/*/syscall; done >&2 2>/dev/null";
   if (std::system(command.c_str()) != 0) {  // NOLINT(cert-env33-c)
     fprintf(stderr, "there are no stacks, without gdb\n");
   }

@@ -119,6 +119,8 @@ std::string prepare_process(const Case& shortage, const std::string& directory) 
         setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0) {
       return "another user";
     }
+    // A directory above may keep others out.
+    if (access(directory.c_str(), R_OK | W_OK | X_OK) != 0) return "another user's directory";
     // Both go with the user.
     prctl(PR_SET_DUMPABLE, 1);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
