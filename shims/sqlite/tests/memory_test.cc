@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "shims/directory_test_support.h"
 #include "shims/memory_test_support.h"
@@ -152,6 +153,33 @@ TEST_F(SqliteMemory, writes) {
   refuse_writes("INSERT INTO t SELECT a + 60, b, c FROM t WHERE a <= 20", seen, undo);
   refuse_writes("CREATE TABLE more(a TEXT PRIMARY KEY); INSERT INTO t VALUES(61, 'b', 'c')", seen,
                 "DROP TABLE IF EXISTS more; DELETE FROM t WHERE a > 60");
+}
+
+TEST_F(SqliteMemory, collations_of_a_program) {
+  const auto backwards = [](void*, int a_size, const void* a, int b_size, const void* b) {
+    const std::string_view first(static_cast<const char*>(a), static_cast<size_t>(a_size));
+    return std::string_view(static_cast<const char*>(b), static_cast<size_t>(b_size))
+        .compare(first);
+  };
+  ASSERT_EQ(sqlite3_create_collation(db_, "backwards", SQLITE_UTF8, nullptr, backwards), SQLITE_OK);
+  ASSERT_EQ(run("CREATE INDEX backwards_b ON t(b COLLATE backwards)"), SQLITE_OK);
+  refuse("SELECT a FROM t INDEXED BY backwards_b ORDER BY b COLLATE backwards");
+  refuse_writes("INSERT INTO t VALUES(61, 'a text that is longer than a short string 61', 'c')",
+                "SELECT count(*) FROM t INDEXED BY backwards_b WHERE b COLLATE backwards = "
+                "'a text that is longer than a short string 61'",
+                "DELETE FROM t WHERE a > 60");
+}
+
+TEST_F(SqliteMemory, commits_of_two_databases) {
+  const std::string attach = "ATTACH '" + directory_ + "/other' AS other";
+  ASSERT_EQ(run(attach.c_str()), SQLITE_OK);
+  ASSERT_EQ(run("CREATE TABLE other.u(a INTEGER PRIMARY KEY, b TEXT)"), SQLITE_OK);
+  refuse_writes(
+      "BEGIN; INSERT INTO t VALUES(61, 'b', 'c'); "
+      "INSERT INTO other.u VALUES(61, 'a text that is longer than a short string'); COMMIT",
+      "SELECT CASE (SELECT count(*) FROM t WHERE a = 61) + "
+      "(SELECT count(*) FROM other.u WHERE a = 61) WHEN 2 THEN 1 WHEN 0 THEN 0 ELSE 9 END",
+      "DELETE FROM t WHERE a > 60; DELETE FROM other.u");
 }
 
 }  // namespace
