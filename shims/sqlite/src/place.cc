@@ -1,6 +1,5 @@
 #include "shims/sqlite/src/place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -11,12 +10,12 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <random>
 #include <string_view>
 #include <vector>
 
 #include "hawthorn/db.h"
+#include "shims/directory_entries.h"
 #include "shims/sqlite/src/intent.h"
 
 namespace hawthorn::sqlite {
@@ -48,24 +47,10 @@ Found unknown(const std::string& path) {
   return Found::kUnknown;
 }
 
-// Names in a directory, but `.` and `..`. False: not all could be read.
-bool list(const std::string& path, std::vector<std::string>* names) {
-  const auto close = [](DIR* directory) { closedir(directory); };
-  const std::unique_ptr<DIR, decltype(close)> directory(opendir(path.c_str()), close);
-  if (directory == nullptr) return false;
-  for (;;) {
-    errno = 0;
-    const dirent* const entry = readdir(directory.get());
-    if (entry == nullptr) return errno == 0;
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names->emplace_back(name);
-  }
-}
-
 // What a process has left that ended while it made a database.
 bool is_unfinished(const std::string& directory) {
   std::vector<std::string> names;
-  if (!list(directory, &names)) return false;
+  if (list_directory(directory, &names) != 0) return false;
   return names.empty() || std::find(names.begin(), names.end(), "lock") != names.end();
 }
 
@@ -161,7 +146,7 @@ void remove_deleted(const std::string& path) {
   const std::string parent = parent_of(path);
   const std::string prefix = name_of(path) + "-";
   std::vector<std::string> names;
-  if (!list(parent, &names)) return;
+  if (list_directory(parent, &names) != 0) return;
   std::vector<std::string> left;
   std::copy_if(names.begin(), names.end(), std::back_inserter(left), [&](const std::string& name) {
     return name.starts_with(prefix) && is_suffix(std::string_view(name).substr(prefix.size()));

@@ -112,8 +112,8 @@ class SqliteMemory : public ::testing::Test {
 };
 
 // What is made may stand in the place of what a killed process has left, for which a directory is
-// read: by remove_deleted, which is to do that without std::filesystem::directory_iterator first.
-TEST_F(SqliteMemory, DISABLED_a_new_database) {
+// read.
+TEST_F(SqliteMemory, a_new_database) {
   int made = 0;
   refuse_each(
       "a new one", Refuse::kShimHelpless,
