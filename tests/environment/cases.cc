@@ -114,9 +114,12 @@ bool is_known_code(const Case& shortage, std::string_view api, std::string_view 
     case EROFS:
       if (is_thread) return says(text, {strerror(EIO), "I/O"});
       return says(text, {strerror(EACCES), strerror(EROFS), "readonly"});
+    case ENOMEM:
+      // Known: seldom a read there says that a disk is full.
+      if (says(text, {strerror(ENOSPC)})) return true;
+      [[fallthrough]];
     // Known: a thread (also for want of memory) or a lock that cannot be had has the code of a
     // disk that fails.
-    case ENOMEM:
     case EAGAIN:
     case ENOLCK:
       return says(text, {strerror(EIO), "I/O"});
