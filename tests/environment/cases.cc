@@ -279,17 +279,9 @@ bool names_cause(const Case& shortage, std::string_view api, std::string_view te
   return is_known_code(shortage, api, text);
 }
 
-bool opens_in_children(std::string_view api) {
-  // Known: a child waits for ever where another thread of its parent was opening or closing a
-  // database, for the lock of the list of those that are open.
-  return api != "sqlite" && api != "rocksdb";
-}
-
-bool closes_in_children(std::string_view api) {
-  // Known: it waits for ever for threads of its parent.
-  if (api == "lmdb" || api == "mdbx") return false;
-  // SQLite forbids it: a thread that the child has not may hold a mutex of the connection.
-  return api != "sqlite";
-}
+// SQLite forbids it: a thread that the child has not may hold a mutex of SQLite's own, such as its
+// allocator's.
+bool opens_in_children(std::string_view api) { return api != "sqlite"; }
+bool closes_in_children(std::string_view api) { return api != "sqlite"; }
 
 }  // namespace hawthorn::tests
