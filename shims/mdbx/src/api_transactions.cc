@@ -23,6 +23,13 @@ int check_open(const MDBX_env* env) {
   return env->is_open() ? MDBX_SUCCESS : MDBX_EPERM;
 }
 
+// Also whether it is one of this process: in a child of fork what ends it may be locked for ever.
+int check_to_end(const MDBX_txn* txn, unsigned bad) {
+  const int code = MDBX_txn::check(txn, bad);
+  return code != MDBX_EINVAL && code != MDBX_EBADSIGN && txn->env->inherited() ? int{MDBX_PANIC}
+                                                                               : code;
+}
+
 int begin_writer(MDBX_env* env, unsigned flags, void* context, MDBX_txn** txn) {
   if (env->flags & MDBX_RDONLY) return MDBX_EACCESS;
   const bool own = env->writer.held_by_this_thread();
@@ -90,7 +97,7 @@ int mdbx_txn_begin_ex(MDBX_env* env, MDBX_txn* parent, MDBX_txn_flags_t wanted, 
 }
 
 int mdbx_txn_commit_ex(MDBX_txn* txn, MDBX_commit_latency* latency) try {
-  const int code = MDBX_txn::check(txn, MDBX_TXN_FINISHED);
+  const int code = check_to_end(txn, MDBX_TXN_FINISHED);
   if (code == MDBX_BAD_TXN && txn != nullptr && txn->read_only()) return txn->commit(latency);
   if (code != MDBX_SUCCESS) {
     if (latency != nullptr) memset(latency, 0, sizeof(*latency));
@@ -104,7 +111,7 @@ int mdbx_txn_commit_ex(MDBX_txn* txn, MDBX_commit_latency* latency) try {
 #if HAWTHORN_MDBX_API >= 14
 int mdbx_txn_abort_ex(MDBX_txn* txn, MDBX_commit_latency* latency) try {
   if (latency != nullptr) memset(latency, 0, sizeof(*latency));
-  const int code = MDBX_txn::check(txn, 0);
+  const int code = check_to_end(txn, 0);
   return code == MDBX_SUCCESS ? txn->abort() : code;
 } catch (...) {
   return mdbx_shim::exception_code();
@@ -202,7 +209,7 @@ int mdbx_txn_rollback(MDBX_txn* txn) try {
 }
 
 int mdbx_txn_refresh(MDBX_txn* txn) try {
-  if (const int code = MDBX_txn::check(txn, MDBX_TXN_FINISHED); code != MDBX_SUCCESS) return code;
+  if (const int code = check_to_end(txn, MDBX_TXN_FINISHED); code != MDBX_SUCCESS) return code;
   if (!txn->read_only()) return MDBX_EINVAL;
   const uint64_t before = txn->id();
   txn->reset();
@@ -213,7 +220,7 @@ int mdbx_txn_refresh(MDBX_txn* txn) try {
 }
 #else
 int mdbx_txn_abort(MDBX_txn* txn) try {
-  const int code = MDBX_txn::check(txn, 0);
+  const int code = check_to_end(txn, 0);
   return code == MDBX_SUCCESS ? txn->abort() : code;
 } catch (...) {
   return mdbx_shim::exception_code();
@@ -227,7 +234,7 @@ int mdbx_txn_break(MDBX_txn* txn) {
 }
 
 int mdbx_txn_reset(MDBX_txn* txn) try {
-  if (const int code = MDBX_txn::check(txn, 0); code != MDBX_SUCCESS) return code;
+  if (const int code = check_to_end(txn, 0); code != MDBX_SUCCESS) return code;
   if (!txn->read_only()) return MDBX_EINVAL;
   txn->reset();
   return MDBX_SUCCESS;
@@ -239,6 +246,7 @@ int mdbx_txn_renew(MDBX_txn* txn) try {
   if (txn == nullptr) return MDBX_EINVAL;
   if (txn->signature != mdbx_shim::kTransactionSignature) return MDBX_EBADSIGN;
   if (!txn->read_only()) return MDBX_EINVAL;
+  if (txn->env->inherited()) return MDBX_PANIC;
   if (!(txn->flags & MDBX_TXN_FINISHED)) {
     if (const int code = mdbx_txn_reset(txn); code != MDBX_SUCCESS) return code;
   }
@@ -248,7 +256,7 @@ int mdbx_txn_renew(MDBX_txn* txn) try {
 }
 
 int mdbx_txn_park(MDBX_txn* txn, bool autounpark) try {
-  const int code = MDBX_txn::check(txn, MDBX_TXN_BLOCKED & ~MDBX_TXN_ERROR);
+  const int code = check_to_end(txn, MDBX_TXN_BLOCKED & ~MDBX_TXN_ERROR);
   if (code != MDBX_SUCCESS) return code;
   if (!txn->read_only()) return MDBX_TXN_INVALID;
   if (txn->flags & MDBX_TXN_ERROR) {
