@@ -104,8 +104,8 @@ class Undisturbed {
   const int64_t given_;
 };
 
-// Calls `work` again and again, with one refusal at a time, until it has none. `check` is told what
-// it answered, and whether one was refused. `most`: how many are tried at the most.
+// Calls `work` until none of its allocations is refused any more: the n-th call is refused the n-th
+// allocation. `check` gets each answer, and whether one was refused. `most`: the most calls.
 template <typename Work, typename Check>
 void refuse_each(const char* name, Refuse who, const Work& work, const Check& check,
                  int64_t most = INT64_MAX) {

@@ -189,7 +189,7 @@ Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
   const std::vector<format::TreeRecord> set = batch.trees_set;
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
   os::MutexLock lock(mutex_);
-  for (const format::TreeRecord& record : set) records_[record.id] = record;
+  for (const format::TreeRecord& record : set) records_[record.id].layer_cts = record.layer_cts;
   return {};
 }
 

@@ -165,7 +165,7 @@ inline char* copy_of(const rocksdb::Slice& bytes) {
   return copy;
 }
 
-// The same with the zero byte behind it.
+// A copy of a text with its zero byte, for rocksdb_free, too.
 inline char* copy_of_words(const char* words) {
   char* const copy = ::strdup(words);
   if (copy == nullptr) throw std::bad_alloc();

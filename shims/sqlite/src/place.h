@@ -28,7 +28,7 @@ Found look_at(const std::string& path, std::string* directory);
 // The name of a directory for a new database at this path, that nobody has.
 std::string new_directory(const std::string& path);
 // Removes directories of databases at this path whose file was deleted, but those that are open.
-// None where there is a file beside them of which it is not known what it names.
+// Removes none while a file beside them cannot be read: it may name any of them.
 void remove_deleted(const std::string& path);
 // What was made, renamed or removed in a directory is durable when it returns.
 Status sync_directory(const std::string& path);
