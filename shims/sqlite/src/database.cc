@@ -29,6 +29,12 @@ uint64_t budget_for(uint64_t cache_bytes) {
                              Db::limits().memory_budget_bytes_min});
 }
 
+int to_opening_code(const Status& status) {
+  const int code = to_code(status);
+  return code == SQLITE_ERROR || code == SQLITE_IOERR || code == SQLITE_READONLY ? SQLITE_CANTOPEN
+                                                                                 : code;
+}
+
 // Then it may be read all the same.
 bool cannot_be_written(const Status& status) {
   return status.is(StatusCode::kPermissionDenied) || status.is(StatusCode::kReadOnly);
@@ -172,14 +178,16 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   const std::string file = std::filesystem::weakly_canonical(path, failed).string();
   if (failed) return SQLITE_CANTOPEN;
   std::string directory;
-  const Found found = look_at(file, &directory);
+  Found found = look_at(file, &directory);
+  Maker maker;
+  if (found == Found::kNothing || found == Found::kEmptyFile) {
+    if (!create || read_only) return SQLITE_CANTOPEN;
+    if (const int code = to_opening_code(maker.begin(file)); code != SQLITE_OK) return code;
+    found = look_at(file, &directory);
+  }
   if (found == Found::kOther || found == Found::kUnknown) return SQLITE_CANTOPEN;
   const bool made_now = found != Found::kOurs;
   if (made_now) {
-    const auto parent = std::filesystem::path(file).parent_path();
-    if (!create || read_only || !std::filesystem::is_directory(parent, failed)) {
-      return SQLITE_CANTOPEN;
-    }
     remove_deleted(file);
     directory = new_directory(file);
   }
@@ -200,11 +208,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
     options.read_only = true;
     opened = Db::open(directory, options);
   }
-  if (!opened.ok()) {
-    const int code = to_code(opened.status());
-    return code == SQLITE_ERROR || code == SQLITE_IOERR || code == SQLITE_READONLY ? SQLITE_CANTOPEN
-                                                                                   : code;
-  }
+  if (!opened.ok()) return to_opening_code(opened.status());
   discarder.armed = made_now;
   std::unique_ptr<Database> made(new Database);
   made->directory_ = directory;
@@ -219,7 +223,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   try {
     code = made->start(made_now);
     if (code == SQLITE_OK && !made_now) code = made->settle_now();
-    if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
+    if (code == SQLITE_OK && made_now) code = to_code(maker.finish(directory));
   } catch (...) {
     code = exception_code();
   }

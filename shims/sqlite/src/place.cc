@@ -70,32 +70,6 @@ Status finish(const std::string& directory) {
   return opened.ok() ? (*opened)->close() : opened.status();
 }
 
-Status fill(int file, const std::string& path, const std::string& text) {
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_len = 1;
-  // Of two processes that have found nothing here, or an empty file, one makes the database.
-  if (fcntl(file, F_OFD_SETLK, &lock) != 0) {
-    return errno == EAGAIN || errno == EACCES ? Status(StatusCode::kBusy, path + " is being made")
-                                              : failed(path);
-  }
-  struct stat info{};
-  if (fstat(file, &info) != 0) return failed(path);
-  if (info.st_size != 0) return Status(StatusCode::kBusy, path + " was made by somebody else");
-  Status status;
-  if (pwrite(file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
-      fsync(file) != 0) {
-    status = failed(path);
-  }
-  if (status.ok()) status = sync_directory(parent_of(path));
-  // One that names nothing stays one that anybody may fill.
-  if (!status.ok() && ftruncate(file, 0) != 0) {
-    status = Status(status.code(), std::string(status.message()) + ", and it cannot be cut");
-  }
-  return status;
-}
-
 }  // namespace
 
 Status sync_directory(const std::string& path) {
@@ -170,10 +144,48 @@ void remove_deleted(const std::string& path) {
   }
 }
 
-Status write_file(const std::string& path, const std::string& directory) {
-  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)};
-  if (file.number < 0) return failed(path);
-  return fill(file.number, path, std::string(kFirstLine) + name_of(directory) + "\n");
+Status Maker::begin(const std::string& path) {
+  path_ = path;
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file_ < 0) return failed(path);
+  if (set_lock(F_WRLCK) != 0) {
+    return errno == EAGAIN || errno == EACCES ? Status(StatusCode::kBusy, path + " is being made")
+                                              : failed(path);
+  }
+  struct stat info{};
+  if (fstat(file_, &info) != 0) return failed(path);
+  // What is made of a file without a name nobody would find again.
+  return info.st_nlink != 0 ? Status() : Status(StatusCode::kBusy, path + " was just removed");
+}
+
+Status Maker::finish(const std::string& directory) {
+  const std::string text = std::string(kFirstLine) + name_of(directory) + "\n";
+  Status status;
+  if (pwrite(file_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      fsync(file_) != 0) {
+    status = failed(path_);
+  }
+  if (status.ok()) status = sync_directory(parent_of(path_));
+  // One that names nothing stays one that anybody may fill.
+  if (!status.ok() && ftruncate(file_, 0) != 0) {
+    status = Status(status.code(), std::string(status.message()) + ", and it cannot be cut");
+  }
+  return status;
+}
+
+Maker::~Maker() {
+  if (file_ < 0) return;
+  // A child of fork has the descriptor, too.
+  static_cast<void>(set_lock(F_UNLCK));
+  ::close(file_);
+}
+
+int Maker::set_lock(short type) const {
+  struct flock lock{};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  return fcntl(file_, F_OFD_SETLK, &lock);
 }
 
 }  // namespace hawthorn::sqlite

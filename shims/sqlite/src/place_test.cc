@@ -119,6 +119,28 @@ TEST_F(PlaceTest, WhatWasNotFinishedGoesWithTheNextOne) {
   only_directory(path_);
 }
 
+// Who makes a database has the directory before the file says so: to others it looks left over.
+TEST_F(PlaceTest, NothingIsRemovedWhileSomebodyMakesIt) {
+  const std::string unfinished = path_ + "-0123456789ab";
+  {
+    Maker maker;
+    ASSERT_TRUE(maker.begin(path_).ok());
+    fs::create_directory(unfinished);
+    // By the same process, too.
+    EXPECT_EQ(Connection().open(path_), SQLITE_BUSY);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) _exit(Connection().open(path_) == SQLITE_BUSY ? 0 : 1);
+    int result = 0;
+    ASSERT_EQ(waitpid(child, &result, 0), child);
+    EXPECT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0) << result;
+    EXPECT_TRUE(fs::exists(unfinished));
+  }
+  make(path_, "one");
+  EXPECT_FALSE(fs::exists(unfinished));
+  only_directory(path_);
+}
+
 // What a process was told is committed is there, whoever else was making the database.
 TEST_F(PlaceTest, ManyProcessesMayMakeItAtOnce) {
   constexpr int kProcesses = 6;
