@@ -217,7 +217,9 @@ Status HwConnection::end_txn(Durability durability) {
 // Commits wait for the disk together: none keeps others from writing meanwhile. What was committed
 // so is seen by others, as in the engine, before it is durable.
 int HwConnection::sync(bool wrote, Durability durability) {
-  return wrote && durability == Durability::kFull ? to_code(database->db().sync()) : SQLITE_OK;
+  if (!wrote || durability != Durability::kFull) return SQLITE_OK;
+  // Whatever the reason: the transaction is there, which other codes would deny.
+  return to_code(database->db().sync()) == SQLITE_OK ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
 // Beside others, but where it goes on to read what it leaves, and where it changes the numbers.
