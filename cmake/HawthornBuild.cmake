@@ -36,9 +36,11 @@ include(CheckLinkerFlag)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What ccache's manual asks for where headers are precompiled; and one cache for all checkouts.
+  # What ccache's manual asks for where headers are precompiled; by all that the compiler has read:
+  # to #pragma once a header that differs in its comments alone is another one; one cache for all
+  # checkouts.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    env CCACHE_SLOPPINESS=pch_defines,time_macros
+    env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1
     CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
