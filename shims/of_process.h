@@ -41,25 +41,37 @@ class LeftToItsProcess : public MadeInProcess {
   }
 };
 
-// One T of the process, made at first use and never destroyed, since programs may close databases
-// while they end. A child of fork begins with a new one, and leaves its parent's as it is.
+// One T, made at first use and never destroyed, since programs may close databases while they end.
+// A child of fork has its parent's. (For a variable of a function it would wait for ever where
+// another thread of its parent was just making it.)
 template <typename T>
-class OfProcess {
+class MadeOnce {
  public:
   static T& get() {
     T* known = value_.load(std::memory_order_acquire);
     if (known != nullptr) return *known;
-    static_cast<void>(forgotten_by_children_);
     T* const made = new T;
     if (value_.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return *made;
     delete made;
     return *known;
   }
 
+ protected:
+  static inline constinit std::atomic<T*> value_{nullptr};
+};
+
+// The same, but that a child of fork begins with a new one, and leaves its parent's as it is.
+template <typename T>
+class OfProcess : private MadeOnce<T> {
+ public:
+  static T& get() {
+    static_cast<void>(forgotten_by_children_);
+    return MadeOnce<T>::get();
+  }
+
  private:
-  static inline std::atomic<T*> value_{nullptr};
-  static inline const int forgotten_by_children_ =
-      pthread_atfork(nullptr, nullptr, [] { value_.store(nullptr, std::memory_order_relaxed); });
+  static inline const int forgotten_by_children_ = pthread_atfork(
+      nullptr, nullptr, [] { MadeOnce<T>::value_.store(nullptr, std::memory_order_relaxed); });
 };
 
 }  // namespace hawthorn

@@ -6,6 +6,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
+#include <atomic>
 #include <climits>
 #include <cstring>
 
@@ -23,10 +24,15 @@ namespace {
 
 constexpr size_t kAesBlock = 16;
 
-// Fetched once: it takes longer than to encrypt a record.
+// Fetched once, as in made_once: it takes longer than to encrypt a record. nullptr: not to be had.
 const EVP_CIPHER* gcm() {
-  static const EVP_CIPHER* const cipher = EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr);
-  return cipher;
+  static constinit std::atomic<EVP_CIPHER*> cipher{nullptr};
+  EVP_CIPHER* known = cipher.load(std::memory_order_acquire);
+  if (known != nullptr) return known;
+  EVP_CIPHER* const fetched = EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr);
+  if (fetched == nullptr || cipher.compare_exchange_strong(known, fetched)) return fetched;
+  EVP_CIPHER_free(fetched);
+  return known;
 }
 
 const unsigned char* unsigned_bytes(const void* bytes) {

@@ -1,6 +1,7 @@
 // Errors, versions, limits, and values that reads return.
 
 #include <cstdlib>
+#include <cstring>
 
 #include "c/buffer.h"
 #include "c/call.h"
@@ -34,20 +35,11 @@ HAWTHORN_SAME(NOT_IN_MEMORY, kNotInMemory);
 HAWTHORN_SAME(PERMISSION_DENIED, kPermissionDenied);
 #undef HAWTHORN_SAME
 
-// A key that is not there is no reason to allocate, and without memory nothing can be. Never
-// destroyed: threads may ask while the process ends.
-hawthorn_error& not_found_error() {
-  static hawthorn_error& error =
-      *new hawthorn_error{HAWTHORN_NOT_FOUND, true, "there is nothing of that name or key"};
-  return error;
-}
-hawthorn_error& memory_error() {
-  static hawthorn_error& error =
-      *new hawthorn_error{HAWTHORN_OUT_OF_MEMORY, true, "the process has no memory left"};
-  return error;
-}
-// Both are made while there is memory.
-[[maybe_unused]] const bool kMade = not_found_error().fixed && memory_error().fixed;
+// A key that is not there is no reason to allocate, and without memory nothing can be. Threads may
+// ask while the process ends, which leaves of these what is asked for.
+constinit hawthorn_error not_found_error{
+    HAWTHORN_NOT_FOUND, "there is nothing of that name or key", {}};
+constinit hawthorn_error memory_error{HAWTHORN_OUT_OF_MEMORY, "the process has no memory left", {}};
 
 }  // namespace
 
@@ -69,21 +61,21 @@ hawthorn_code answer(const Status& status, hawthorn_error** error) noexcept {
   const auto code = static_cast<hawthorn_code>(status.code());
   if (error == nullptr) return code;
   if (code == HAWTHORN_NOT_FOUND && status.message().empty()) {
-    *error = &not_found_error();
+    *error = &not_found_error;
     return code;
   }
   try {
     std::string message(status.message());
     if (message.empty()) message = status_code_name(status.code());
-    *error = new hawthorn_error{code, false, std::move(message)};
+    *error = new hawthorn_error{code, nullptr, std::move(message)};
   } catch (...) {
-    *error = &memory_error();
+    *error = &memory_error;
   }
   return code;
 }
 
 hawthorn_code answer_out_of_memory(hawthorn_error** error) noexcept {
-  if (error != nullptr) *error = &memory_error();
+  if (error != nullptr) *error = &memory_error;
   return HAWTHORN_OUT_OF_MEMORY;
 }
 
@@ -97,7 +89,9 @@ hawthorn_code answer_exception(const char* what, hawthorn_error** error) noexcep
 
 Status take_error(hawthorn_error* error) {
   if (error == nullptr) return {};
-  Status status(static_cast<StatusCode>(error->code), error->message);
+  size_t size = 0;
+  const char* const message = hawthorn_error_message(error, &size);
+  Status status(static_cast<StatusCode>(error->code), std::string(message, size));
   hawthorn_error_free(error);
   return status;
 }
@@ -124,8 +118,13 @@ hawthorn_code hawthorn_error_code(const hawthorn_error* error) {
 }
 
 const char* hawthorn_error_message(const hawthorn_error* error, size_t* size) {
-  if (size != nullptr) *size = error != nullptr ? error->message.size() : 0;
-  return error != nullptr ? error->message.c_str() : "";
+  if (error != nullptr && error->fixed == nullptr) {
+    if (size != nullptr) *size = error->message.size();
+    return error->message.c_str();
+  }
+  const char* const message = error != nullptr ? error->fixed : "";
+  if (size != nullptr) *size = strlen(message);
+  return message;
 }
 
 hawthorn_error* hawthorn_error_create(hawthorn_code code, const char* message,
@@ -134,14 +133,14 @@ hawthorn_error* hawthorn_error_create(hawthorn_code code, const char* message,
                      code == HAWTHORN_BUFFER_TOO_SMALL;
   try {
     const Bytes bytes(message, message_size, "message");
-    return new hawthorn_error{known ? code : HAWTHORN_INTERNAL, false, std::string(bytes.view())};
+    return new hawthorn_error{known ? code : HAWTHORN_INTERNAL, nullptr, std::string(bytes.view())};
   } catch (...) {
     return nullptr;
   }
 }
 
 void hawthorn_error_free(hawthorn_error* error) {
-  if (error != nullptr && !error->fixed) delete error;
+  if (error != nullptr && error->fixed == nullptr) delete error;
 }
 
 const char* hawthorn_version(void) { return hawthorn::version().data(); }

@@ -25,8 +25,8 @@
 
 struct hawthorn_error {
   hawthorn_code code = HAWTHORN_OK;
-  bool fixed = false;  // one of the library's own, which nobody frees
-  std::string message;
+  const char* fixed = nullptr;  // the message of one of the library's own, which nobody frees
+  std::string message;          // of all others
 };
 
 namespace hawthorn::c {

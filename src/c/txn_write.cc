@@ -17,10 +17,7 @@ hawthorn_code txn_write(hawthorn_txn* txn, const hawthorn_tree* tree, const Byte
     return body(txn->held->txn, key.view(), bytes.view());
   });
 }
-const Bytes& no_bytes() {
-  static const Bytes none(nullptr, 0, "");
-  return none;
-}
+Bytes no_bytes() { return {nullptr, 0, ""}; }
 }  // namespace
 
 }  // namespace hawthorn::c

@@ -404,9 +404,9 @@ Status Feed::acknowledge(uint64_t cts) try {
   return out_of_memory();
 }
 uint64_t Feed::position() const { return impl_ == nullptr ? 0 : impl_->position(); }
+static constinit const std::string no_source_id;
 const std::string& Feed::source_id() const {
-  static const std::string none;
-  return impl_ == nullptr ? none : impl_->source_id();
+  return impl_ == nullptr ? no_source_id : impl_->source_id();
 }
 
 Status Db::create_feed(std::string_view name, const FeedOptions& options) try {

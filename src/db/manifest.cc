@@ -98,10 +98,10 @@ uint64_t ManifestFile::goal(uint64_t bytes) const {
 }
 
 Status ManifestFile::write_zeros(uint64_t from, uint64_t to) {
-  static const std::string zeros(kChunkBytes, '\0');
+  static char zeros[kChunkBytes];  // never written, so that it takes no memory
   while (from < to) {
-    const auto size = static_cast<size_t>(std::min<uint64_t>(to - from, zeros.size()));
-    if (Status status = file->write_at(from, {zeros.data(), size}); !status.ok()) return status;
+    const auto size = static_cast<size_t>(std::min<uint64_t>(to - from, sizeof(zeros)));
+    if (Status status = file->write_at(from, {zeros, size}); !status.ok()) return status;
     from += size;
   }
   return {};

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "base/made_once.h"
 #include "format/operation.h"
 
 namespace hawthorn::format {
@@ -141,19 +142,22 @@ Status unsort(const TreeShape::Order& order, std::string_view sorted, std::strin
   }
   return order.encoded->decode(sorted, bytes) ? Status() : damaged(order.encoded->name());
 }
+
+struct LibraryOrders {
+  const Reverse reverse;
+  const FromEnd from_end;
+  const std::array<Number, 4> numbers = {Number("uint32", 4, false), Number("uint64", 8, false),
+                                         Number("int32", 4, true), Number("int64", 8, true)};
+};
 }  // namespace
 
 const KeyOrder* library_order(std::string_view name) {
-  static const Reverse reverse;
-  static const FromEnd from_end;
-  static const std::array<Number, 4> numbers = {Number("uint32", 4, false),
-                                                Number("uint64", 8, false),
-                                                Number("int32", 4, true), Number("int64", 8, true)};
-  if (name == reverse.name()) return &reverse;
-  if (name == from_end.name()) return &from_end;
-  const auto number = std::find_if(numbers.begin(), numbers.end(),
+  const LibraryOrders& orders = made_once<[] { return LibraryOrders(); }>();
+  if (name == orders.reverse.name()) return &orders.reverse;
+  if (name == orders.from_end.name()) return &orders.from_end;
+  const auto number = std::find_if(orders.numbers.begin(), orders.numbers.end(),
                                    [&](const Number& order) { return order.name() == name; });
-  return number == numbers.end() ? nullptr : &*number;
+  return number == orders.numbers.end() ? nullptr : &*number;
 }
 
 // ---- As stored with the tree

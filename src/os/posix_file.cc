@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/made_once.h"
 #include "os/delays.h"
 #include "os/mirrored_mapping.h"
 #include "os/posix_error.h"
@@ -40,15 +40,6 @@ auto retried(Call call) {
   }
 }
 
-// A zeroed, block-aligned buffer, fit for direct writes.
-const char* zero_chunk() {
-  static const char* const chunk = [] {
-    void* memory = mmap(nullptr, kZeroChunkBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? nullptr : static_cast<const char*>(memory);
-  }();
-  return chunk;
-}
-
 Status write_fully(int fd, const std::string& path, uint64_t offset, std::span<const char> data) {
   while (!data.empty()) {
     const ssize_t written =
@@ -65,8 +56,8 @@ Status write_fully(int fd, const std::string& path, uint64_t offset, std::span<c
 }
 
 Status write_zeros(int fd, const std::string& path, uint64_t offset, uint64_t size) {
-  const char* const zeros = zero_chunk();
-  if (zeros == nullptr) return Status(StatusCode::kOutOfMemory, path + ": no buffer for zeros");
+  // Never written, so that it takes no memory; fit for direct writes.
+  alignas(kBlockBytes) static char zeros[kZeroChunkBytes];
   while (size > 0) {
     const size_t chunk = static_cast<size_t>(std::min<uint64_t>(size, kZeroChunkBytes));
     if (Status s = write_fully(fd, path, offset, {zeros, chunk}); !s.ok()) return s;
@@ -124,8 +115,7 @@ class Descriptors {
 };
 // Never destroyed: files may outlive static variables.
 Descriptors& descriptors() {
-  static auto* const all = new Descriptors;
-  return *all;
+  return made_once<[] { return Descriptors(); }>();
 }
 [[maybe_unused]] const bool files_stay_with_the_parent = [] {
   static_cast<void>(descriptors());
@@ -684,8 +674,7 @@ std::unique_ptr<File> file_of_descriptor(int descriptor, const std::string& path
 }
 
 FileSystem& posix_file_system() {
-  static PosixFileSystem files(kPrivateFileMode);
-  return files;
+  return made_once<[] { return PosixFileSystem(kPrivateFileMode); }>();
 }
 
 }  // namespace hawthorn::os

@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <new>
 
 namespace hawthorn::os {
@@ -25,22 +27,29 @@ void end_all(void* /*value*/) {
 // behind what they have.
 class Key {
  public:
-  Key() {
-    if (pthread_key_create(&key_, end_all) != 0) throw std::bad_alloc();
+  constexpr Key() = default;
+  ~Key() {
+    const int64_t key = key_.load(std::memory_order_acquire);
+    if (key != kNone) pthread_key_delete(static_cast<pthread_key_t>(key));
   }
-  ~Key() { pthread_key_delete(key_); }
   Key(const Key&) = delete;
   Key& operator=(const Key&) = delete;
-  pthread_key_t get() const { return key_; }
+  // Made at first use: static objects of the program may come before those of the library.
+  pthread_key_t get() {
+    int64_t known = key_.load(std::memory_order_acquire);
+    if (known != kNone) return static_cast<pthread_key_t>(known);
+    pthread_key_t made = 0;
+    if (pthread_key_create(&made, end_all) != 0) throw std::bad_alloc();
+    if (key_.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made;
+    pthread_key_delete(made);
+    return static_cast<pthread_key_t>(known);
+  }
 
  private:
-  pthread_key_t key_ = 0;
+  static constexpr int64_t kNone = -1;
+  std::atomic<int64_t> key_{kNone};
 };
-
-pthread_key_t the_key() {
-  static const Key key;
-  return key.get();
-}
+constinit Key the_key;
 
 }  // namespace
 
@@ -48,7 +57,7 @@ void at_thread_end(ThreadEnd& kept) {
   if (kept.noted) return;
   // Takes memory at most where the program has more than 32 keys. Behind exit there is no key any
   // more, and no thread of which anything is to be given back.
-  if (pthread_setspecific(the_key(), &kept) == ENOMEM) throw std::bad_alloc();
+  if (pthread_setspecific(the_key.get(), &kept) == ENOMEM) throw std::bad_alloc();
   kept.before = newest;
   kept.noted = true;
   newest = &kept;

@@ -44,7 +44,7 @@ struct Signature {
 
 // Only for the message: anything that is not zero is refused.
 std::string name_signature(std::string_view head) {
-  static const Signature signatures[] = {
+  static constexpr Signature signatures[] = {
       {"an ext2, ext3 or ext4 file system", 1080, "\x53\xef"},
       {"an XFS file system", 0, "XFSB"},
       {"a Btrfs file system", 65600, "_BHRfS_M"},

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/made_once.h"
 #include "os/arena_block.h"
 #include "os/epoch.h"
 #include "os/sync.h"
@@ -47,9 +48,9 @@ Delta::Delta(os::Arena* arena, uint32_t skip, uint32_t expected_entries)
       expected_entries_(expected_entries) {}
 
 Delta* Delta::none() {
-  static auto* const shared = new Delta(nullptr, 0);
-  shared->ref();
-  return shared;
+  Delta& shared = made_once<[] { return Delta(nullptr, 0); }>();
+  shared.ref();
+  return &shared;
 }
 
 Delta::~Delta() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/made_once.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tree/run_search.cc"
 #include <hwy/foreach_target.h>
@@ -147,8 +149,7 @@ HWY_EXPORT(Search);
 HWY_EXPORT(Find);
 
 const SearchKernels& search_kernels() {
-  static const SearchKernels kernels = detect_search_kernels();
-  return kernels;
+  return made_once<[] { return detect_search_kernels(); }>();
 }
 
 SearchKernels detect_search_kernels() {

@@ -430,10 +430,6 @@ bool Workload::run() {
   shared_.armed.store(true);
   take_at(0);
   if (!open_store()) return false;
-  // Known: what the engine makes at its first flush (variables of functions) a child waits for in
-  // vain where its parent was just making it. So nobody forks before.
-  write_slot(0, 0);
-  judge(store_->tend(0, 0), "upkeep", is_short());
   if (case_.reopens) {
     stage(kRoundsBefore / 2);
     if (!good() || !close_store(true) || !open_store()) return false;

@@ -140,6 +140,13 @@ class Package(unittest.TestCase):
         self.assertIn("pthread_setspecific", symbols)
         self.assertNotIn("__cxa_thread_atexit", symbols)
 
+    def test_no_child_of_fork_waits_for_a_variable_of_a_function(self):
+        """Such a one is never made there, if another thread of the parent was just making it."""
+        for library in sorted(self.library.glob("*.so")):
+            with self.subTest(library.name):
+                symbols = run("nm", "--dynamic", "--undefined-only", library)
+                self.assertNotIn("__cxa_guard_acquire", symbols)
+
     def test_the_shared_library_is_small(self):
         header = run("readelf", "--file-header", self.library / "libhawthorn.so")
         cache = pathlib.Path(arguments.build, "CMakeCache.txt").read_text()

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "shims/of_process.h"
+
 namespace hawthorn::mdbx {
 namespace {
 
@@ -203,8 +205,8 @@ std::vector<std::shared_ptr<const KeyComparator>> Comparators::all() const {
 }
 
 std::shared_ptr<const KeyOrder> integer_order() {
-  static const std::shared_ptr<const KeyOrder> order = std::make_shared<IntegerOrder>();
-  return order;
+  // Of all environments: nobody owns it.
+  return {std::shared_ptr<void>(), &MadeOnce<IntegerOrder>::get()};
 }
 
 }  // namespace hawthorn::mdbx

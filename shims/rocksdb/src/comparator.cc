@@ -6,16 +6,10 @@
 #include <algorithm>
 
 #include "rocksdb/slice_transform.h"
+#include "shims/of_process.h"
 
 namespace rocksdb {
 namespace {
-
-// Never destroyed, since databases may be open until the process ends.
-template <typename T>
-const T* kept() {
-  static const T* const object = new T;
-  return object;
-}
 
 class Bytewise final : public Comparator {
  public:
@@ -79,8 +73,10 @@ class WholeKey final : public SliceTransform {
 
 }  // namespace
 
-const Comparator* BytewiseComparator() { return kept<Bytewise>(); }
-const Comparator* ReverseBytewiseComparator() { return kept<ReverseBytewise>(); }
+const Comparator* BytewiseComparator() { return &hawthorn::MadeOnce<Bytewise>::get(); }
+const Comparator* ReverseBytewiseComparator() {
+  return &hawthorn::MadeOnce<ReverseBytewise>::get();
+}
 
 const SliceTransform* NewFixedPrefixTransform(size_t prefix_len) {
   return new FixedPrefix(prefix_len);

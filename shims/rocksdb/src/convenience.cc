@@ -2,6 +2,7 @@
 
 #include "rocksdb/convenience.h"
 
+#include "shims/of_process.h"
 #include "shims/rocksdb/src/option_text.h"
 
 namespace rocksdb {
@@ -128,14 +129,16 @@ Status GetStringFromColumnFamilyOptions(std::string* text, const ColumnFamilyOpt
 }
 
 const std::vector<CompressionType>& GetSupportedCompressions() {
-  static const auto* const types = new std::vector<CompressionType>{kNoCompression,
-                                                                    kSnappyCompression,
-                                                                    kZlibCompression,
-                                                                    kBZip2Compression,
-                                                                    kLZ4Compression,
-                                                                    kLZ4HCCompression,
-                                                                    kZSTD};
-  return *types;
+  struct Supported {
+    std::vector<CompressionType> types = {kNoCompression,
+                                          kSnappyCompression,
+                                          kZlibCompression,
+                                          kBZip2Compression,
+                                          kLZ4Compression,
+                                          kLZ4HCCompression,
+                                          kZSTD};
+  };
+  return hawthorn::MadeOnce<Supported>::get().types;
 }
 
 void CancelAllBackgroundWork(DB*, bool) {}

@@ -13,6 +13,7 @@
 
 #include "rocksdb/version.h"
 #include "shims/directory_entries.h"
+#include "shims/of_process.h"
 
 namespace rocksdb {
 namespace {
@@ -51,10 +52,7 @@ void Logger::Logv(const InfoLogLevel log_level, const char* format, va_list ap) 
   Logv(named.c_str(), ap);
 }
 
-Env* Env::Default() {
-  static Env* const env = new Env;  // never destroyed
-  return env;
-}
+Env* Env::Default() { return &hawthorn::MadeOnce<Env>::get(); }
 
 Status Env::FileExists(const std::string& fname) {
   std::error_code error;
