@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "os/posix_error.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -100,26 +101,21 @@ bool is_known_code(const Case& shortage, std::string_view api, std::string_view 
   if (may_end(shortage) && says(text, {"PANIC", "Read-only", "readonly", strerror(EIO), "I/O"})) {
     return true;
   }
+  // Known: what could not be made is made later, as on a full disk, and has the code of one.
+  const Status made = os::error_status(shortage.error, "", "");
+  if (os::as_no_space(made).is(StatusCode::kNoSpace) && says(text, {strerror(ENOSPC), "full"})) {
+    return true;
+  }
   const bool is_thread = shortage.kind != nullptr && shortage.kind->name == "thread";
   switch (shortage.error) {
-    case ENOSPC:
-    case EDQUOT:
-    // Known: as kNoSpace they have its code, which is that of a full disk.
-    case EMFILE:
-    case ENFILE:
-    case EFBIG:
-      return says(text, {strerror(ENOSPC), "full"});
     case EACCES:
     case EPERM:
     case EROFS:
       if (is_thread) return says(text, {strerror(EIO), "I/O"});
       return says(text, {strerror(EACCES), strerror(EROFS), "readonly"});
-    case ENOMEM:
-      // Known: seldom a read there says that a disk is full.
-      if (says(text, {strerror(ENOSPC)})) return true;
-      [[fallthrough]];
     // Known: a thread (also for want of memory) or a lock that cannot be had has the code of a
     // disk that fails.
+    case ENOMEM:
     case EAGAIN:
     case ENOLCK:
       return says(text, {strerror(EIO), "I/O"});
