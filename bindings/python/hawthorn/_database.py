@@ -102,7 +102,9 @@ class Database:
     def close(self) -> None:
         """Flushes everything and closes. What was made from it is closed first: transactions are
         aborted, cursors and queues end. All that is asked afterwards raises ClosedError. Errors:
-        BusyError while other threads use it, or views of values are held: then it stays open."""
+        BusyError while other threads use it, or views of values are held: then it stays open.
+        With others it is closed, and the next open has from the log what was not flushed. In a
+        child of fork nothing happens to the database, which is its parent's."""
         _c.close(self._handle)
         _opened.discard(self)
 

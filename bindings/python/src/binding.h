@@ -47,6 +47,7 @@ typedef struct Handle {
   struct Handle* db;    // what it was made from, and keeps; NULL: nothing, or it is a database
   struct Handle* root;  // whose `busy` counts; itself, or the outermost transaction, which it keeps
   struct Handle *children, *previous, *next;  // of a database: what is to be freed before it
+  unsigned forks;                             // process_forks() when it was made
   Py_ssize_t calls, exports;
   int busy;
   int closing;                // of a database
@@ -166,6 +167,8 @@ int python_enter(void);
 void python_entered(void);
 void stay(void* nothing);
 int shutting_down(void);
+// How many forks lie between the process that loaded the module and this one.
+unsigned process_forks(void);
 PyObject* shut_down(PyObject* module, PyObject* unused);
 int shut_down_prepare(void);
 

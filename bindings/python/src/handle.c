@@ -63,6 +63,10 @@ static void free_pointer(Kind kind, void* pointer) {
   }
 }
 
+// Made by a process of which this one is a child of fork. What its threads were doing stays half
+// done here, and their calls never end: it is left as it is, and goes with the process.
+static int is_inherited(const Handle* self) { return self->forks != process_forks(); }
+
 // Frees the object, of which nobody knows any more. The library may wait for its threads, which
 // may wait for the GIL.
 static void free_unlocked(Kind kind, void* pointer, void* value) {
@@ -101,6 +105,7 @@ static void release_pointer(Handle* self) {
   if (pointer == NULL) return;
   unlink_child(self);
   self->pointer = NULL;
+  if (is_inherited(self)) return;
   if (self->root != self && self->root->busy) {
     Deferred* deferred = malloc(sizeof(Deferred));
     free(self->buffer);
@@ -131,6 +136,7 @@ PyObject* handle_new(Kind kind, void* pointer, Handle* db, Handle* root) {
   memset((char*)self + offsetof(Handle, kind), 0, sizeof(Handle) - offsetof(Handle, kind));
   self->kind = kind;
   self->pointer = pointer;
+  self->forks = process_forks();
   self->root = root != NULL ? root : self;
   if (root != NULL) Py_INCREF((PyObject*)root);
   if (db != NULL) {
@@ -161,6 +167,11 @@ static PyObject* close_database(Handle* self) {
   Call call;
   Handle* child;
   hawthorn_db* const db = self->pointer;
+  if (is_inherited(self)) {
+    while (self->children != NULL) release_pointer(self->children);
+    release_pointer(self);
+    Py_RETURN_NONE;
+  }
   if (self->closing || self->calls > 0) {
     static const char running[] = "the database cannot be closed while other calls use it";
     raise_code(HAWTHORN_BUSY, running, sizeof(running) - 1);
@@ -178,7 +189,7 @@ static PyObject* close_database(Handle* self) {
   memset(&call, 0, sizeof(call));
   if (!self->is_view) RUN(&call, hawthorn_db_close(db, &call.error));
   self->closing = 0;
-  if (call.code == HAWTHORN_OK || call.code == HAWTHORN_FORKED) release_pointer(self);
+  if (call.code != HAWTHORN_BUSY) release_pointer(self);
   return call_none(&call);
 }
 
@@ -195,7 +206,7 @@ PyObject* handle_close(PyObject* module, PyObject* object) {
     PyErr_SetString(PyExc_BufferError, "a view of the value is held");
     return NULL;
   }
-  if (self->calls > 0 || self->root->busy) {
+  if (!is_inherited(self) && (self->calls > 0 || self->root->busy)) {
     PyObject* message =
         PyUnicode_FromFormat("the %s is in use by another call", kind_names[self->kind]);
     if (message != NULL) {
@@ -283,7 +294,7 @@ static Handle* enter(Call* call, Handle* self) {
     for (i = 0; i < call->handle_count; ++i) {
       entered |= !is_shared(call->handles[i]->kind) && call->handles[i]->root == self->root;
     }
-    if (self->root->busy && !entered) {
+    if (self->root->busy && !entered && !is_inherited(self->root)) {
       raise_code(HAWTHORN_INVALID_ARGUMENT, "used by two calls at a time", 27);
       return fail(call);
     }

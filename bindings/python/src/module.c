@@ -72,11 +72,17 @@ int callback_raise(Call* call, Callback* callback) {
 static atomic_int entering;  // threads that ask for the GIL
 static atomic_int ending;
 static pthread_t ender;  // which goes on to run Python
+static unsigned forks;
 
 // Forked children have none of these threads.
-static void forget_entering(void) { atomic_store(&entering, 0); }
+static void begin_child(void) {
+  atomic_store(&entering, 0);
+  ++forks;
+}
 
-int shut_down_prepare(void) { return pthread_atfork(NULL, NULL, forget_entering) == 0; }
+int shut_down_prepare(void) { return pthread_atfork(NULL, NULL, begin_child) == 0; }
+
+unsigned process_forks(void) { return forks; }
 
 int shutting_down(void) { return atomic_load(&ending); }
 
