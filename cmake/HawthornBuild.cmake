@@ -36,11 +36,9 @@ include(CheckLinkerFlag)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What ccache's manual asks for where headers are precompiled; by all that the compiler has read:
-  # to #pragma once a header that differs in its comments alone is another one; one cache for all
-  # checkouts.
+  # What ccache's manual asks for where headers are precompiled; and one cache for all checkouts.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1
+    env CCACHE_SLOPPINESS=pch_defines,time_macros
     CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
@@ -156,10 +154,17 @@ add_library(hawthorn_small_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/engine
 target_link_libraries(hawthorn_small_precompiled PRIVATE hawthorn_small_flags)
 target_precompile_headers(hawthorn_small_precompiled PRIVATE ${HAWTHORN_PRECOMPILED})
 
+# Own headers as well. To #pragma once one that differs in its comments alone is another one, and so
+# it has to be to ccache.
+function(hawthorn_precompile_own target)
+  target_precompile_headers(${target} PRIVATE ${HAWTHORN_PRECOMPILED} ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    CXX_COMPILER_LAUNCHER "env;CCACHE_COMMENTS=1;${CMAKE_CXX_COMPILER_LAUNCHER}")
+endfunction()
 # For what has not hawthorn_flags: headers beside those that are much used.
 function(hawthorn_precompile target)
   target_link_libraries(${target} PRIVATE hawthorn_precompiled_flags)
-  target_precompile_headers(${target} PRIVATE ${HAWTHORN_PRECOMPILED} ${ARGN})
+  hawthorn_precompile_own(${target} ${ARGN})
 endfunction()
 
 if(HAWTHORN_BUILD_TESTS)
@@ -194,8 +199,8 @@ if(HAWTHORN_BUILD_TESTS)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "int main() { return 0; }\n" @ONLY)
   add_executable(hawthorn_precompiled ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)
-  target_precompile_headers(hawthorn_precompiled PRIVATE
-    <gtest/gtest.h> ${HAWTHORN_PRECOMPILED} <filesystem> <random> <hawthorn/hawthorn.h>)
+  hawthorn_precompile_own(hawthorn_precompiled
+    <gtest/gtest.h> <filesystem> <random> <hawthorn/hawthorn.h>)
 endif()
 
 # What ends a test that hangs, in seconds.
