@@ -112,7 +112,7 @@ Status IngestSession::carve() {
   if (!tree_->stands()) return tree_was_dropped();
   if (Status s = builder_.wait(); !s.ok()) return s;
   if (!parts_.empty() || !large_.empty()) {
-    if (Status s = db_->space_->sync(); !s.ok()) return s;
+    if (Status s = db_->publisher_->sync_data(); !s.ok()) return s;
   }
   return parts_.empty() ? Status() : db_->publisher_->publish();
 }

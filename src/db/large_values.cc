@@ -244,7 +244,7 @@ Status LargeWriter::take(const StreamSource& source, uint64_t size) {
 
 Status LargeWriter::finish(bool sync) {
   HAWTHORN_ASSERT(left_ == 0);
-  return sync ? store_->space->sync() : Status();
+  return sync ? scheduler_->publisher().sync_data() : Status();
 }
 
 void LargeWriter::keep() {

@@ -148,6 +148,12 @@ void Publisher::fail(const Status& status) {
   if (machine_.events != nullptr) machine_.events->post(BackgroundError{status, true});
 }
 
+Status Publisher::sync_data() {
+  Status status = store_->space->sync();
+  if (!status.ok()) fail(status);
+  return status;
+}
+
 // What was merged comes to the manifest as a whole. Without memory for that nothing more does, and
 // the log is kept: the number is that of a batch that never comes.
 uint64_t Publisher::add(Edit edit) noexcept {

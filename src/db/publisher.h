@@ -117,6 +117,9 @@ class Publisher {
   uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
   uint64_t batch_us() const { return batch_us_.load(std::memory_order_relaxed); }
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
+  // Makes durable what others have written to data files. Errors: that of the first sync that has
+  // failed, which may have taken anything with it: the database is read-only from then on.
+  Status sync_data();
   // By others, to data files.
   void count_written(uint64_t bytes) { bytes_written_.fetch_add(bytes, std::memory_order_relaxed); }
   // Lsns reserved ahead; renewed when half of them are used.

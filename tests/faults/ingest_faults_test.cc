@@ -98,6 +98,20 @@ TEST_P(IngestFaultsTest, AFailingWrite) {
   EXPECT_GT(failed, 0u);
 }
 
+// A sync that fails may have taken anything with it that was written before.
+TEST_P(IngestFaultsTest, AFailingSyncIsFinal) {
+  const Contents entries = numbered(0, 8000, 100);
+  disk_.fail_path("data.", SimOp::kSync, 1, StatusCode::kIoError);
+  EXPECT_FALSE(ingest_all(*db_, tree_, entries, nullptr, options()).ok());
+  disk_.clear_faults();
+  EXPECT_TRUE(db_->put(tree_, "small", "value").is(StatusCode::kReadOnly));
+  db_.reset();
+  ASSERT_NO_FATAL_FAILURE(open());
+  ASSERT_OK(ingest_all(*db_, tree_, entries, nullptr, options()));
+  EXPECT_TRUE(same(read_all(*db_, tree_), entries));
+  EXPECT_TRUE(clean(*db_));
+}
+
 INSTANTIATE_TEST_SUITE_P(SortedAndNot, IngestFaultsTest, ::testing::Bool());
 
 }  // namespace

@@ -118,6 +118,41 @@ TEST_F(PartsFaults, a_failing_write) {
   EXPECT_GT(failed, 3u);
 }
 
+// A sync that fails may have taken anything with it that was written before, of others, too.
+TEST_F(PartsFaults, a_failing_sync_is_final) {
+  const std::string expected = value_of(3, 200'000);
+  const std::vector<std::function<Status()>> calls = {
+      [&] { return db_->put(tree_, "b", expected, Durability::kFull); },
+      [&] {
+        Transaction txn = db_->begin(TxnMode::kExclusive).value();
+        const Status status = txn.put(tree_, "b", expected);
+        return status.ok() ? txn.commit(Durability::kFull) : status;
+      },
+      [&] { return db_->append(tree_, "a", expected, Durability::kFull).status(); },
+      [&] { return db_->flush(); },
+  };
+  for (const auto& call : calls) {
+    ASSERT_OK(db_->put(tree_, "a", expected));
+    disk_.fail_path("data.", SimOp::kSync, 1, StatusCode::kIoError);
+    const Status failed = call();
+    ASSERT_FALSE(failed.ok());
+    disk_.clear_faults();
+    // Whatever comes next, large or not, and with the error that it had.
+    const Status refused = db_->put(tree_, "c", "small");
+    ASSERT_TRUE(refused.is(StatusCode::kReadOnly)) << refused.to_string();
+    EXPECT_TRUE(refused.to_string().find("/db/data.") != std::string::npos) << refused.to_string();
+    EXPECT_TRUE(db_->put(tree_, "c", expected).is(StatusCode::kReadOnly));
+    EXPECT_TRUE(db_->append(tree_, "a", "x").status().is(StatusCode::kReadOnly));
+    EXPECT_TRUE(db_->begin(TxnMode::kExclusive).status().is(StatusCode::kReadOnly));
+    EXPECT_TRUE(get("a") == expected);
+    db_.reset();
+    ASSERT_NO_FATAL_FAILURE(open());
+    ASSERT_OK(db_->del(tree_, "b"));
+    ASSERT_OK(db_->put(tree_, "c", expected));
+    ASSERT_TRUE(clean(*db_));
+  }
+}
+
 // What cannot be read is not taken into a new version.
 TEST_F(PartsFaults, a_failing_read) {
   std::string expected = value_of(3, 200'000);
