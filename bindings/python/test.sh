@@ -45,6 +45,7 @@ part() {
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HAWTHORN_PREFIX=$prefix
 mkdir -p "$work"
 scratch=$(mktemp -d "$work/scratch.XXXXXX")
+chmod 711 "$scratch"  # some tests go on as another user
 trap 'rm -rf "$scratch"' EXIT
 export TMPDIR=$scratch
 
