@@ -35,11 +35,18 @@ HAWTHORN_SAME(NOT_IN_MEMORY, kNotInMemory);
 HAWTHORN_SAME(PERMISSION_DENIED, kPermissionDenied);
 #undef HAWTHORN_SAME
 
+// What hawthorn_error_free frees.
+struct FullError : hawthorn_error {
+  FullError(hawthorn_code of, std::string text)
+      : hawthorn_error{of, nullptr}, message(std::move(text)) {}
+  const std::string message;
+};
+
 // A key that is not there is no reason to allocate, and without memory nothing can be. Threads may
-// ask while the process ends, which leaves of these what is asked for.
-constinit hawthorn_error not_found_error{
-    HAWTHORN_NOT_FOUND, "there is nothing of that name or key", {}};
-constinit hawthorn_error memory_error{HAWTHORN_OUT_OF_MEMORY, "the process has no memory left", {}};
+// ask while the process ends.
+constinit hawthorn_error not_found_error{HAWTHORN_NOT_FOUND,
+                                         "there is nothing of that name or key"};
+constinit hawthorn_error memory_error{HAWTHORN_OUT_OF_MEMORY, "the process has no memory left"};
 
 }  // namespace
 
@@ -67,7 +74,7 @@ hawthorn_code answer(const Status& status, hawthorn_error** error) noexcept {
   try {
     std::string message(status.message());
     if (message.empty()) message = status_code_name(status.code());
-    *error = new hawthorn_error{code, nullptr, std::move(message)};
+    *error = new FullError(code, std::move(message));
   } catch (...) {
     *error = &memory_error;
   }
@@ -104,6 +111,7 @@ Status usable(Db& db) {
 }  // namespace hawthorn::c
 
 using hawthorn::c::Bytes;
+using hawthorn::c::FullError;
 using hawthorn::c::Given;
 
 const char* hawthorn_code_name(hawthorn_code code) {
@@ -119,8 +127,9 @@ hawthorn_code hawthorn_error_code(const hawthorn_error* error) {
 
 const char* hawthorn_error_message(const hawthorn_error* error, size_t* size) {
   if (error != nullptr && error->fixed == nullptr) {
-    if (size != nullptr) *size = error->message.size();
-    return error->message.c_str();
+    const std::string& message = static_cast<const FullError*>(error)->message;
+    if (size != nullptr) *size = message.size();
+    return message.c_str();
   }
   const char* const message = error != nullptr ? error->fixed : "";
   if (size != nullptr) *size = strlen(message);
@@ -133,14 +142,14 @@ hawthorn_error* hawthorn_error_create(hawthorn_code code, const char* message,
                      code == HAWTHORN_BUFFER_TOO_SMALL;
   try {
     const Bytes bytes(message, message_size, "message");
-    return new hawthorn_error{known ? code : HAWTHORN_INTERNAL, nullptr, std::string(bytes.view())};
+    return new FullError(known ? code : HAWTHORN_INTERNAL, std::string(bytes.view()));
   } catch (...) {
     return nullptr;
   }
 }
 
 void hawthorn_error_free(hawthorn_error* error) {
-  if (error != nullptr && error->fixed == nullptr) delete error;
+  if (error != nullptr && error->fixed == nullptr) delete static_cast<FullError*>(error);
 }
 
 const char* hawthorn_version(void) { return hawthorn::version().data(); }

@@ -26,7 +26,6 @@
 struct hawthorn_error {
   hawthorn_code code = HAWTHORN_OK;
   const char* fixed = nullptr;  // the message of one of the library's own, which nobody frees
-  std::string message;          // of all others
 };
 
 namespace hawthorn::c {

@@ -404,7 +404,7 @@ Status Feed::acknowledge(uint64_t cts) try {
   return out_of_memory();
 }
 uint64_t Feed::position() const { return impl_ == nullptr ? 0 : impl_->position(); }
-static constinit const std::string no_source_id;
+static const std::string no_source_id;
 const std::string& Feed::source_id() const {
   return impl_ == nullptr ? no_source_id : impl_->source_id();
 }
