@@ -142,11 +142,7 @@ TEST_F(Care, PropertiesOfOptions) {
   EXPECT_LE(number(Names::kBlobCacheUsage), number(Names::kBlockCacheCapacity));
   EXPECT_EQ(number(Names::kBlobCachePinnedUsage), 0U);
   EXPECT_EQ(number(Names::kBackgroundErrors), 0U);
-  FileSizeLimit limit(1);
-  EXPECT_FALSE(db_->Flush({}).ok());
-  limit.lift();
-  // It is told by another thread.
-  EXPECT_TRUE(testing::wait_until([&] { return number(Names::kBackgroundErrors) > 0; }));
+  write_without_room([&] { return number(Names::kBackgroundErrors) > 0; });
 }
 
 TEST_F(Care, PropertiesThatAreMaps) {

@@ -15,12 +15,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "shims/directory_test_support.h"
+#include "testing/wait.h"
 
 namespace hawthorn::rocks {
 
@@ -144,6 +146,15 @@ class RocksTest : public ::testing::Test {
                       rocksdb::ColumnFamilyHandle* family = nullptr) {
     return db_->Put(rocksdb::WriteOptions(), family ? family : db_->DefaultColumnFamily(), key,
                     value);
+  }
+  // Until `done`: of what is written the log finds no room in its files, which is for good.
+  // (Flushes alone, that find none, are done later.)
+  void write_without_room(const std::function<bool()>& done) {
+    FileSizeLimit limit(1);
+    EXPECT_TRUE(testing::wait_until([&] {
+      for (int i = 0; i < 100; ++i) static_cast<void>(put("much", std::string(1000, 'v')));
+      return done();
+    }));
   }
   // "(missing)" where it is, and an error as text.
   std::string get(const std::string& key, rocksdb::ColumnFamilyHandle* family = nullptr,
