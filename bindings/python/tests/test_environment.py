@@ -18,12 +18,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import traceback
 import unittest
 from collections.abc import Callable, Iterator
 
-from base import HANG_SECONDS
+from base import HANG_SECONDS, wait_until
 
 import hawthorn
 
@@ -299,9 +298,9 @@ class Life:
     def wait_for_rounds(self) -> None:
         """Until each thread has done its number of them."""
         ends = [before + ROUNDS for before in self.rounds]
-        while not self.ends and any(
-                now < end for now, end in zip(self.rounds, ends, strict=True)):
-            time.sleep(0.001)
+        if not wait_until(lambda: self.ends or all(
+                now >= end for now, end in zip(self.rounds, ends, strict=True))):
+            self.fail("a thread hangs")
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:

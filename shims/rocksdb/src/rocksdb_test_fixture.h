@@ -155,6 +155,7 @@ class RocksTest : public ::testing::Test {
       for (int i = 0; i < 100; ++i) static_cast<void>(put("much", std::string(1000, 'v')));
       return done();
     }));
+    EXPECT_FALSE(db_->Flush({}).ok());
   }
   // "(missing)" where it is, and an error as text.
   std::string get(const std::string& key, rocksdb::ColumnFamilyHandle* family = nullptr,

@@ -296,6 +296,7 @@ TEST_F(Counted, Errors) {
   ASSERT_OK(put("a", "1"));
   write_without_room([&] { return ticks(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT) > 0; });
   close();
+  EXPECT_GT(ticks(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT), 0U);
   EXPECT_GT(ticks(rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT), 0U);
 }
 

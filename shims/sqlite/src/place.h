@@ -28,8 +28,8 @@ Found look_at(const std::string& path, std::string* directory);
 // The name of a directory for a new database at this path, that nobody has.
 std::string new_directory(const std::string& path);
 // Removes directories of databases at this path whose file was deleted, but those that are open.
-// Removes none while a file beside them cannot be read: it may name any of them. Only for who makes
-// a database at this path (Maker): whose directory has no name yet would lose it.
+// Removes none while a file beside them cannot be read: it may name any of them. The caller has the
+// right to make a database at this path (Maker): what another process is making has no name yet.
 void remove_deleted(const std::string& path);
 // What was made, renamed or removed in a directory is durable when it returns.
 Status sync_directory(const std::string& path);
