@@ -459,8 +459,9 @@ class HAWTHORN_EXPORT Db {
                 Durability durability = Durability::kDefault);
 
   // A write or sync of log, manifest or containers that fails (but a write of containers for want
-  // of space) makes the database read-only: all that writes, begins to or copies then returns
-  // kReadOnly with that error, as do the next four. The next open finds each durable commit.
+  // of space) makes the database read-only: what it has is read on, and all that writes, begins to
+  // or copies returns kReadOnly with that error, as do the next four. The next open finds each
+  // commit that was acknowledged as durable.
 
   // Makes every commit so far durable as kFull would.
   Status sync();

@@ -373,6 +373,12 @@ void Catalog::ended(tree::TreeState* tree) {
   has_work_.store(true, std::memory_order_release);
 }
 
+void Catalog::moved() {
+  os::MutexLock lock(mutex_);
+  moved_ = true;
+  has_work_.store(true, std::memory_order_release);
+}
+
 bool Catalog::clones_kept() const {
   const std::vector<tree::TreeRef> trees = all();
   return std::all_of(trees.begin(), trees.end(), [](const tree::TreeRef& tree) {
@@ -430,12 +436,12 @@ Status Catalog::keep_clones() {
 // Finds what was there at open and nothing leads to, and names that the manifest does not know.
 Status Catalog::look_through() {
   const std::vector<uint32_t> opened = std::exchange(opened_, {});
-  bool renamed = false;
+  bool moved = false;
   {
     os::MutexLock lock(mutex_);
-    renamed = std::exchange(renamed_, false);
+    moved = std::exchange(moved_, false);
   }
-  if (opened.empty() && !renamed) return {};
+  if (opened.empty() && !moved) return {};
   std::map<uint32_t, std::string> names;  // of subtrees none
   const auto view = store_->snapshots->add(*store_->visible);
   Status status = read_names({view.ts, 0},
@@ -529,7 +535,7 @@ Result<bool> Catalog::remove_some(bool wait) {
       tree->dropped.store(true, std::memory_order_seq_cst);
       trees.push_back(tree);
     }
-    if (ended_.empty() && gone_.empty() && !renamed_ && !cloned_) {
+    if (ended_.empty() && gone_.empty() && !moved_ && !cloned_) {
       has_work_.store(false, std::memory_order_release);
     }
   }

@@ -175,6 +175,7 @@ class Catalog : public txn::TreeKeeper {
 
   void unmade(tree::TreeState* tree) override;
   void ended(tree::TreeState* tree) override;
+  void moved() override;
   Result<tree::TreeState*> make_layer(const tree::TreeState* of) override;
   void layers_committed() override { tell_layers(); }
   // The manifest knows these layers from here on, or `kept` false: does not, durably. Errors: those
@@ -270,7 +271,7 @@ class Catalog : public txn::TreeKeeper {
   std::deque<tree::TreeCell> cells_ GUARDED_BY(mutex_);  // all there ever were at once
   std::vector<tree::TreeCell*> free_cells_ GUARDED_BY(mutex_);
   std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
-  bool renamed_ GUARDED_BY(mutex_) = false;  // since they were last looked through
+  bool moved_ GUARDED_BY(mutex_) = false;    // since they were last looked through
   bool cloned_ GUARDED_BY(mutex_) = false;   // of some clone only the log tells the moment
   os::Mutex making_;                         // ids come into the manifest in their order
   os::Mutex removing_;                       // one removes, or changes records, at a time

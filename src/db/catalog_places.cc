@@ -159,7 +159,7 @@ Status Catalog::move(txn::Txn& txn, const Place& from, const Place& to, tree::Tr
     change = TreeChanged::Change::kDetached;
   }
   const std::string entry = entry_of(tree);
-  Status status = together(txn, [&] {
+  return together(txn, [&] {
     Status s;
     if (change == TreeChanged::Change::kRenamed) s = note_end(txn, from.key, {true, entry, to.key});
     const size_t undo = txn.undo_count();
@@ -168,10 +168,6 @@ Status Catalog::move(txn::Txn& txn, const Place& from, const Place& to, tree::Tr
     if (s.ok()) txn.note_tree_change(news_of(change, *tree, to, name_in(from)), undo);
     return s;
   });
-  os::MutexLock lock(mutex_);
-  renamed_ = true;
-  has_work_.store(true, std::memory_order_release);
-  return status;
 }
 
 // Of a parent whose own entries somebody else takes away; adds what it has dropped.

@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "format/catalog_entry.h"
 #include "os/test_point.h"
 #include "txn/transaction.h"
 
@@ -228,6 +229,12 @@ Status Txn::commit_prepared(Durability durability) {
   HAWTHORN_TEST_POINT("txn.commit_prepared.after_record");
   stamp_all(cts);
   tell_tree_changes();
+  // Of one that open has found nothing else says so.
+  for (size_t i = 0; i < undo_.size(); ++i) {
+    if (undo_[i].tree->id() != format::kCatalogTree) continue;
+    services_.trees->moved();
+    break;
+  }
   const CommitInfo told = info(0, durability);
   finish();
   const Status status = services_.sequencer->make_durable(cts, durability);

@@ -241,7 +241,8 @@ class Txn : private CommitCheck {
   const TreeChanges& tree_changes() const { return tree_changes_; }
   // Of the last writes, those behind `undo`: told when this has committed.
   void note_tree_change(TreeChanged news, size_t undo) {
-    if (services_.store->machine->events != nullptr) tree_changes_.note(std::move(news), undo);
+    if (services_.store->machine->events == nullptr && !TreeChanges::is_move(news)) return;
+    tree_changes_.note(std::move(news), undo);
   }
   // The tree stays, as an object, until this has ended: what was read and written may name it.
   // Before anything is done with it, of one that may outlast the call; inside a call (os/epoch.h).
@@ -311,9 +312,8 @@ class Txn : private CommitCheck {
   void drop_all_large();
   void unlink_all();
   void tell_tree_changes() const {
-    if (os::EventSink* const events = services_.store->machine->events; events != nullptr) {
-      tree_changes_.tell(*events);
-    }
+    if (tree_changes_.bytes() == 0) return;
+    tree_changes_.tell(*services_.trees, services_.store->machine->events);
   }
   void finish();
   void keep_another(tree::TreeState* tree);

@@ -24,6 +24,15 @@ void TreeChanges::roll_back_to(size_t undo, TreeKeeper& keeper) {
   while (!news_.empty() && news_.back().undo >= undo) news_.pop_back();
 }
 
+void TreeChanges::tell(TreeKeeper& keeper, os::EventSink* events) const {
+  if (std::any_of(news_.begin(), news_.end(),
+                  [](const News& news) { return is_move(news.what); })) {
+    keeper.moved();
+  }
+  if (events == nullptr) return;
+  for (const News& news : news_) events->post(news.what);
+}
+
 void TreeChanges::commit(format::Lsn cts, format::Lsn log_from) {
   committed_ = true;
   for (const Change& change : changes_) {

@@ -26,6 +26,8 @@ class TreeKeeper {
   virtual void unmade(tree::TreeState* tree) = 0;
   // A commit has dropped it (TreeState::ended).
   virtual void ended(tree::TreeState* tree) = 0;
+  // A commit has given some another place.
+  virtual void moved() = 0;
   // A tree without a name, for a layer of this one; unmade by whoever does not commit it.
   virtual Result<tree::TreeState*> make_layer(const tree::TreeState* of) = 0;
   // Some layers are committed.
@@ -34,15 +36,20 @@ class TreeKeeper {
 
 class TreeChanges {
  public:
+  static bool is_move(const TreeChanged& change) {
+    return change.change == TreeChanged::Change::kRenamed ||
+           change.change == TreeChanged::Change::kAttached ||
+           change.change == TreeChanged::Change::kDetached;
+  }
+
   // `undo`: how long the undo list was before the change.
   void made(tree::TreeState* tree, size_t undo) { changes_.push_back({tree, undo, true}); }
   void dropped(tree::TreeState* tree, size_t undo) { changes_.push_back({tree, undo, false}); }
 
-  // To be told to listeners when it has committed.
+  // To be told when it has committed.
   void note(TreeChanged news, size_t undo) { news_.push_back({std::move(news), undo}); }
-  void tell(os::EventSink& events) const {
-    for (const News& news : news_) events.post(news.what);
-  }
+  // `events` may be null.
+  void tell(TreeKeeper& keeper, os::EventSink* events) const;
 
   bool empty() const { return changes_.empty(); }
   bool has_made(const tree::TreeState* tree) const;

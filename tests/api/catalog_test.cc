@@ -367,37 +367,82 @@ TEST_F(Catalog, read_only) {
 }
 
 // The blocks of the catalog are damaged: the manifest's names serve.
-TEST_F(Catalog, damaged) {
+class DamagedCatalog : public Catalog {
+ protected:
+  // Closes the database, and damages the catalog where this name stands.
+  void damage(std::string name) {
+    ASSERT_OK(db_->drain());
+    ASSERT_OK(db_->close());
+    db_.reset();
+    // Names stand nowhere else in the data files.
+    uint64_t damaged = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      if (!entry.path().filename().string().starts_with("data.")) continue;
+      std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+      std::string bytes(entry.file_size(), '\0');
+      file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+      // As text, and as the number by which short keys are searched.
+      for (const std::string& text : {name, std::string(name.rbegin(), name.rend())}) {
+        for (size_t at = bytes.find(text); at != std::string::npos; at = bytes.find(text, at + 1)) {
+          file.seekp(static_cast<std::streamoff>(at));
+          file.put('z');
+          ++damaged;
+        }
+      }
+    }
+    ASSERT_GT(damaged, 0u);
+    db_ = std::move(Db::open(path_, options())).value();
+  }
+};
+
+TEST_F(DamagedCatalog, the_manifest_has_the_names) {
   ASSERT_OK(db_->put(tree_, "k", "v"));
   ASSERT_OK(db_->tree("second").status());
   ASSERT_OK(db_->rename_tree("t", "first"));
   ASSERT_OK(db_->tree("gone").status());
   ASSERT_OK(db_->drop_tree("gone"));
-  ASSERT_OK(db_->drain());
-  ASSERT_OK(db_->close());
-  db_.reset();
-  // Names stand nowhere else in the data files.
-  uint64_t damaged = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-    if (!entry.path().filename().string().starts_with("data.")) continue;
-    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-    std::string bytes(entry.file_size(), '\0');
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    // As text, and as the number by which short keys are searched.
-    for (const char* name : {"second", "dnoces"}) {
-      for (size_t at = bytes.find(name); at != std::string::npos; at = bytes.find(name, at + 1)) {
-        file.seekp(static_cast<std::streamoff>(at));
-        file.put('z');
-        ++damaged;
-      }
-    }
-  }
-  ASSERT_GT(damaged, 0u);
-  db_ = std::move(Db::open(path_, options())).value();
+  damage("second");
   EXPECT_EQ(names(), (Names{"first", "second"}));
   EXPECT_EQ(get_of("first", "k"), "v");
   EXPECT_FALSE(db_->find_tree("t").ok());
   EXPECT_FALSE(db_->check().value().ok());
+}
+
+// The background has looked for new names before these were committed.
+TEST_F(DamagedCatalog, the_manifest_has_the_names_of_late_commits) {
+  ASSERT_OK(db_->tree("second").status());
+  {
+    Transaction t = begin();
+    ASSERT_OK(t.rename_tree("t", "other"));
+    ASSERT_OK(db_->drain());
+    t.abort();
+  }
+  Transaction t = begin();
+  ASSERT_OK(t.rename_tree("t", "first"));
+  const Savepoint before = t.savepoint().value();
+  ASSERT_OK(t.rename_tree("second", "undone"));
+  ASSERT_OK(t.rollback_to(before));
+  ASSERT_OK(db_->drain());
+  ASSERT_OK(t.commit());
+  damage("second");
+  EXPECT_EQ(names(), (Names{"first", "second"}));
+}
+
+TEST_F(DamagedCatalog, the_manifest_has_the_names_of_prepared_transactions) {
+  for (const char* from : {"first", "second"}) {
+    ASSERT_OK(db_->tree(from).status());
+    {
+      Transaction t = begin();
+      ASSERT_OK(t.rename_tree(from, std::string(from) + " renamed"));
+      ASSERT_OK(t.prepare(from));
+    }
+    // The second is committed by who has found it.
+    if (std::string_view(from) == "second") open();
+    ASSERT_OK(db_->drain());
+    ASSERT_OK(db_->commit_prepared(from));
+  }
+  damage("second");
+  EXPECT_EQ(names(), (Names{"first renamed", "second renamed", "t"}));
 }
 
 #if defined(HAWTHORN_TEST_POINTS)
