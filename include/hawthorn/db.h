@@ -192,7 +192,9 @@ class HAWTHORN_EXPORT Db {
   Status close();
 
   // Opens a tree by name, creating it when missing (durable when this returns). Names: 1 to 255
-  // bytes. To make many at once, or together with what they hold: Transaction::tree.
+  // bytes. To make many at once, or together with what they hold: Transaction::tree. Errors, where
+  // it is made: kOutOfMemory where trees, which take about 2 KB of the budget each, leave only what
+  // writes to them and drops need.
   Result<Tree> tree(std::string_view name);
   // The same of a tree with these options (key_order.h). Errors: kInvalidArgument where there is
   // one with others, or for an order that nobody knows. A database in which there ever was a tree

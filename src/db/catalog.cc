@@ -43,7 +43,6 @@ Catalog::~Catalog() {
 tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> containers,
                               tree::TreeState* clone_of, Shape shape) {
   auto made = std::make_unique<tree::TreeState>(store_, id, std::move(containers));
-  made->large_delta = large_delta;
   const bool expires = shape != nullptr && shape->expires();
   if (shape != nullptr) {
     for (const format::TreeShape::Order* order : {&shape->order(), &shape->value_order()}) {
@@ -112,11 +111,37 @@ format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
   return needed;
 }
 
+namespace {
+// Of the budget this stays free of trees, so that those that are there can be written to and
+// dropped, and replayed: of the arena two huge pages at least. And what is open in transactions,
+// however much, leaves them all but this part.
+size_t free_of_trees(size_t budget) { return std::max(budget / 32, size_t{4} << 20); }
+constexpr size_t kOthersPart = 8;
+}  // namespace
+
+Status Catalog::check_memory() const {
+  const os::Arena& arena = *store_->arena;
+  const size_t budget = arena.budget();
+  const size_t trees = arena.used(os::Quota::kTrees);
+  const size_t others =
+      arena.used(os::Quota::kLog) + std::min(arena.used(os::Quota::kOther), budget / kOthersPart);
+  if (trees + others <= budget - free_of_trees(budget)) return {};
+  return Status(StatusCode::kOutOfMemory,
+                "there is no room for another tree in the memory budget of " +
+                    std::to_string(budget) + " bytes: trees and their containers have " +
+                    std::to_string(trees) + ", the log and others " + std::to_string(others) +
+                    "; drop some, or set a larger memory_budget_bytes");
+}
+
 // The record's batch is the one that is filling, or an earlier one than any of its containers'.
 Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec codec,
                                        const Kind& kind) {
   Result<Shape> shape = shape_of(name, kind.shape);
   if (!shape.ok()) return shape.status();
+  // A layer makes room.
+  if (kind.layer_of == 0) {
+    if (Status s = check_memory(); !s.ok()) return s;
+  }
   // On a full disk the manifest's last room is for what flushes change.
   if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
   if (Status s = publisher_->status(); !s.ok()) return s;

@@ -78,9 +78,8 @@ class Catalog : public txn::TreeKeeper {
   // The log is replayed. Copies the names of older databases, and finds what no name leads to.
   // Trees that had a name at one of the timestamps `kept` stay. Errors: those of a commit.
   Status finish_open(const txn::Services& services, bool read_only, std::vector<format::Lsn> kept);
-  std::function<void(tree::TreeState*)> large_delta;  // of each tree
-  std::function<void()> tell_layers = [] {};          // that some are committed
-  std::function<void()> tell_expires = [] {};         // that a tree's entries end
+  std::function<void()> tell_layers = [] {};   // that some are committed
+  std::function<void()> tell_expires = [] {};  // that a tree's entries end
   // The one of this name among the options', or null.
   std::function<const MergeOperator*(std::string_view)> merge_operator;
   // The order of this name, among the options' or the library's, or null.
@@ -216,6 +215,7 @@ class Catalog : public txn::TreeKeeper {
     tree::TreeState* clone_of = nullptr;
     std::string shape = {};
   };
+  Status check_memory() const;
   Result<tree::TreeState*> make(std::string_view name, format::Codec codec, const Kind& kind);
   Result<tree::TreeState*> hang_made(txn::Txn& txn, const Place& place, tree::TreeState* made,
                                      TreeChanged change);
@@ -271,10 +271,10 @@ class Catalog : public txn::TreeKeeper {
   std::deque<tree::TreeCell> cells_ GUARDED_BY(mutex_);  // all there ever were at once
   std::vector<tree::TreeCell*> free_cells_ GUARDED_BY(mutex_);
   std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
-  bool moved_ GUARDED_BY(mutex_) = false;    // since they were last looked through
-  bool cloned_ GUARDED_BY(mutex_) = false;   // of some clone only the log tells the moment
-  os::Mutex making_;                         // ids come into the manifest in their order
-  os::Mutex removing_;                       // one removes, or changes records, at a time
+  bool moved_ GUARDED_BY(mutex_) = false;   // since they were last looked through
+  bool cloned_ GUARDED_BY(mutex_) = false;  // of some clone only the log tells the moment
+  os::Mutex making_;                        // ids come into the manifest in their order
+  os::Mutex removing_;                      // one removes, or changes records, at a time
   // Of the log: clones of trees that were not found yet.
   struct Orphan {
     std::string key;

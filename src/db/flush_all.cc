@@ -24,13 +24,14 @@ std::string holders_text(const os::Arena& arena) {
   // In the order of os::Quota.
   constexpr std::array<const char*, os::kQuotaCount> kNames = {
       "writes that are not flushed, as they belong to open transactions or were just made",
-      "trees and indexes of their containers",
+      "trees and their containers",
+      "indexes of containers",
       "values that are being written or read",
       "cached blocks",
       "the log",
       "flushes",
       "values that were returned and are in use",
-      "open transactions, cursors and threads"};
+      "open transactions, cursors, deltas and threads"};
   std::array<size_t, os::kQuotaCount> left{};
   for (size_t i = 0; i < left.size(); ++i) left[i] = arena.used(static_cast<os::Quota>(i));
   std::string text = "the memory budget of " + std::to_string(arena.budget()) + " bytes is held by";

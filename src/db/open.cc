@@ -298,7 +298,7 @@ Status Db::Impl::open_all(Opened* event) {
   catalog_->key_order = [this](std::string_view name, bool compared, char rows) {
     return key_order(name, compared, rows);
   };
-  catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
+  store_.large_delta = [this] { scheduler_->large_delta(); };
   named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
   named_snapshots_->open(loaded.state);
   feeds_ = std::make_unique<db::Feeds>(&store_, publisher_.get());

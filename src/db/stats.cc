@@ -121,7 +121,7 @@ void Db::Impl::figures(Stats* stats) const {
   stats->memory_budget_bytes = arena.budget();
   stats->memory_used_bytes = arena.used();
   stats->memory_delta_bytes = arena.used(os::Quota::kDelta);
-  stats->memory_index_bytes = arena.used(os::Quota::kIndex);
+  stats->memory_index_bytes = arena.used(os::Quota::kTrees) + arena.used(os::Quota::kIndex);
   stats->memory_value_bytes = arena.used(os::Quota::kValues);
   stats->memory_settled_bytes = residency_->settled_bytes();
   stats->memory_frame_bytes = arena.used(os::Quota::kFrames);

@@ -28,8 +28,19 @@
 
 namespace hawthorn::os {
 
-enum class Quota : uint8_t { kDelta, kIndex, kValues, kFrames, kLog, kMerge, kPins, kOther };
-inline constexpr size_t kQuotaCount = 8;
+// kTrees: the objects of trees and containers, which are not evicted.
+enum class Quota : uint8_t {
+  kDelta,
+  kTrees,
+  kIndex,
+  kValues,
+  kFrames,
+  kLog,
+  kMerge,
+  kPins,
+  kOther
+};
+inline constexpr size_t kQuotaCount = 9;
 
 class Arena {
  public:

@@ -1,6 +1,7 @@
 #include "tree/count.h"
 
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "format/run_layout.h"
@@ -36,7 +37,7 @@ std::optional<uint64_t> settled_keys(const NodeSums& sums, Lsn ts) {
 namespace {
 // What is left of a leaf that was passed container by container, though its sums do not say that
 // it is clean: somebody has looked at runs since.
-void recount_all(const std::vector<Container*>& containers) {
+void recount_all(std::span<Container* const> containers) {
   for (Container* container : containers) {
     os::MutexLock lock(container->latch);
     if (!container->dead) container->recount(*container->descriptor.load());
@@ -52,25 +53,25 @@ struct NodeWalk::At {
   size_t index = 0;
   bool past_end = false;
 
-  const Directory::Leaf& node() const { return *root.leaves[leaf]; }
-  const Container& container() const { return *node().containers[index]; }
-  size_t first() const { return forward ? 0 : node().containers.size() - 1; }
+  const Directory::Leaf& node() const { return *root.children()[leaf]; }
+  const Container& container() const { return *node().children()[index]; }
+  size_t first() const { return forward ? 0 : node().children().size() - 1; }
   // False: the edge lies within a container.
   bool find(std::string_view edge) {
-    leaf = root.keys.find(edge);
-    index = node().keys.find(edge);
+    leaf = root.find(edge);
+    index = node().find(edge);
     if (container().low != edge) return false;
     if (!forward) step();
     return true;
   }
   void next_leaf() {
-    past_end = forward ? leaf + 1 == root.leaves.size() : leaf == 0;
+    past_end = forward ? leaf + 1 == root.children().size() : leaf == 0;
     if (past_end) return;
     leaf = forward ? leaf + 1 : leaf - 1;
     index = first();
   }
   void step() {
-    if (index == (forward ? node().containers.size() - 1 : 0)) return next_leaf();
+    if (index == (forward ? node().children().size() - 1 : 0)) return next_leaf();
     index = forward ? index + 1 : index - 1;
   }
 };
@@ -94,7 +95,7 @@ void NodeWalk::pass(const Directory& directory, NodePass* pass) {
   const os::epoch::Guard guard;
   At at{*directory.root_.load(std::memory_order_acquire), pass->forward};
   if (!at.find(pass->edge)) return;
-  const size_t bound_leaf = pass->bound ? at.root.keys.find(*pass->bound) : 0;
+  const size_t bound_leaf = pass->bound ? at.root.find(*pass->bound) : 0;
   const auto passes = [&](const std::optional<uint64_t>& keys) {
     if (!keys || *keys > pass->most) return false;
     pass->most -= *keys;
@@ -137,7 +138,7 @@ void NodeWalk::pass(const Directory& directory, NodePass* pass) {
     at.step();
     if (!at.past_end && at.leaf == leaf_number) continue;
     if (from_first && leaf.sums.dirty.load(std::memory_order_relaxed) != 0) {
-      recount_all(leaf.containers);
+      recount_all(leaf.children());
     }
     from_first = false;
   }
@@ -147,11 +148,11 @@ void NodeWalk::pass(const Directory& directory, NodePass* pass) {
 std::string NodeWalk::check_sums(const Directory& directory) {
   const os::epoch::Guard guard;
   const Directory::Root& root = *directory.root_.load(std::memory_order_acquire);
-  for (size_t l = 0; l < root.leaves.size(); ++l) {
-    const Directory::Leaf& leaf = *root.leaves[l];
+  for (size_t l = 0; l < root.children().size(); ++l) {
+    const Directory::Leaf& leaf = *root.children()[l];
     NodePart sum;
     uint64_t dirty = 0;
-    for (const Container* container : leaf.containers) {
+    for (const Container* container : leaf.children()) {
       const Descriptor& present = *container->descriptor.load();
       const RunFile& file = *present.run;
       const std::string where = container->range_text() + ": ";

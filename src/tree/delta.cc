@@ -45,7 +45,9 @@ Delta::Delta(os::Arena* arena, uint32_t skip, uint32_t expected_entries)
     : id(next_delta_id.fetch_add(1, std::memory_order_relaxed)),
       arena_(arena),
       skip_(skip),
-      expected_entries_(expected_entries) {}
+      expected_entries_(expected_entries) {
+  if (arena_ != nullptr) arena_->charge(os::Quota::kOther, sizeof(Delta));
+}
 
 Delta* Delta::none() {
   Delta& shared = made_once<[] { return Delta(nullptr, 0); }>();
@@ -54,6 +56,7 @@ Delta* Delta::none() {
 }
 
 Delta::~Delta() {
+  if (arena_ != nullptr) arena_->charge(os::Quota::kOther, -ptrdiff_t{sizeof(Delta)});
   delete dead_.load(std::memory_order_relaxed);
   release(pool_);
   os::MutexLock lock(settle_mutex_);

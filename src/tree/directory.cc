@@ -1,6 +1,8 @@
 #include "tree/directory.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -8,65 +10,66 @@
 
 namespace hawthorn::tree {
 
-void Directory::Keys::build() {
-  skip = 0;
-  prefix = {};
-  if (lows.size() > 1) {
-    skip = static_cast<uint32_t>(common_prefix(lows[1], lows.back()));
-    prefix = lows[1].substr(0, skip);
+namespace {
+std::string_view low_of(const Container* container) { return container->low; }
+template <typename Leaf>
+std::string_view low_of(const Leaf* leaf) {
+  return leaf->children().front()->low;
+}
+}  // namespace
+
+template <typename Child, typename Sums>
+Directory::Node<Child, Sums>* Directory::Node<Child, Sums>::make(std::span<Child* const> children) {
+  const size_t count = children.size();
+  const size_t searched = count == 1 ? 0 : count;
+  char* const memory =
+      static_cast<char*>(::operator new(sizeof(Node) + count * sizeof(Child*) +
+                                        searched * (sizeof(uint64_t) + sizeof(std::string_view))));
+  Node* const node = new (memory) Node;
+  node->count = static_cast<uint32_t>(count);
+  std::uninitialized_copy(children.begin(), children.end(),
+                          reinterpret_cast<Child**>(memory + sizeof(Node)));
+  if (searched == 0) return node;
+  node->heads = reinterpret_cast<uint64_t*>(memory + sizeof(Node) + count * sizeof(Child*));
+  node->lows = reinterpret_cast<std::string_view*>(node->heads + count);
+  for (size_t i = 0; i < count; ++i) new (&node->lows[i]) std::string_view(low_of(children[i]));
+  node->skip = static_cast<uint32_t>(common_prefix(node->lows[1], node->lows[count - 1]));
+  node->prefix = node->lows[1].substr(0, node->skip);
+  for (size_t i = 0; i < count; ++i) {
+    new (&node->heads[i]) uint64_t(i == 0 ? 0 : key_head(node->lows[i], node->skip));
   }
-  if (lows.size() == 1)
-    std::vector<std::string_view>().swap(lows);  // nothing to search, as in most of very many trees
-  heads.resize(lows.size());
-  for (size_t i = 0; i < lows.size(); ++i) heads[i] = i == 0 ? 0 : key_head(lows[i], skip);
+  return node;
 }
 
-size_t Directory::Keys::find(std::string_view key) const {
-  const size_t count = heads.size();
-  if (count == 0) return 0;
+template <typename Child, typename Sums>
+size_t Directory::Node<Child, Sums>::find(std::string_view key) const {
+  if (heads == nullptr) return 0;
   if (skip > 0 && key.substr(0, skip) != prefix) return key < prefix ? 0 : count - 1;
   const uint64_t head = key_head(key, skip);
-  const uint64_t* base = heads.data();
   // The last one of [1, count) that is <= head, without branches: each would be a guess.
-  const uint64_t* from = base + 1;
+  const uint64_t* from = heads + 1;
   for (size_t size = count - 1; size > 1;) {
     const size_t half = size / 2;
     from += half * static_cast<size_t>(from[half - 1] <= head);
     size -= half;
   }
-  size_t at = static_cast<size_t>(from - base) - static_cast<size_t>(*from > head);
-  while (at > 0 && base[at] == head && lows[at] > key) --at;
+  size_t at = static_cast<size_t>(from - heads) - static_cast<size_t>(*from > head);
+  while (at > 0 && heads[at] == head && lows[at] > key) --at;
   return at;
-}
-
-Directory::Leaf* Directory::make_leaf(std::span<Container* const> containers) {
-  auto* leaf = new Leaf;
-  leaf->containers.assign(containers.begin(), containers.end());
-  for (const Container* container : containers) leaf->keys.lows.push_back(container->low);
-  leaf->keys.build();
-  count_leaf(leaf);
-  return leaf;
 }
 
 // Who holds several latches (a cut of neighbours to be joined) waits for none of those whose
 // replacement comes through here, as they are being flushed; so latches taken one by one beside
 // theirs lead to no circle.
-void Directory::count_leaf(Leaf* leaf) {
+Directory::Leaf* Directory::make_leaf(std::span<Container* const> containers) {
   constexpr size_t kAhead = 8;
-  const std::vector<Container*>& containers = leaf->containers;
+  Leaf* const leaf = Leaf::make(containers);
   for (size_t i = 0; i < containers.size(); ++i) {
     if (i + kAhead < containers.size()) __builtin_prefetch(&containers[i + kAhead]->latch, 1);
     os::MutexLock lock(containers[i]->latch);
     containers[i]->count_in(&leaf->sums);
   }
-}
-
-Directory::Root* Directory::make_root(std::vector<Leaf*> leaves) {
-  auto* root = new Root;
-  root->leaves = std::move(leaves);
-  for (const Leaf* leaf : root->leaves) root->keys.lows.push_back(leaf->containers.front()->low);
-  root->keys.build();
-  return root;
+  return leaf;
 }
 
 Directory::Directory(std::vector<Container*> containers) {
@@ -76,13 +79,13 @@ Directory::Directory(std::vector<Container*> containers) {
     leaves.push_back(make_leaf(std::span(containers).subspan(i, count)));
   }
   size_.store(containers.size(), std::memory_order_relaxed);
-  root_.store(make_root(std::move(leaves)), std::memory_order_release);
+  root_.store(Root::make(leaves), std::memory_order_release);
 }
 
 Directory::~Directory() {
   Root* root = root_.load(std::memory_order_relaxed);
-  for (Leaf* leaf : root->leaves) {
-    for (Container* container : leaf->containers) delete container;
+  for (Leaf* leaf : root->children()) {
+    for (Container* container : leaf->children()) delete container;
     delete leaf;
   }
   delete root;
@@ -90,32 +93,32 @@ Directory::~Directory() {
 
 Container* Directory::find(std::string_view key) const {
   const Root* root = root_.load(std::memory_order_acquire);
-  const Leaf* leaf = root->leaves[root->keys.find(key)];
-  return leaf->containers[leaf->keys.find(key)];
+  const Leaf* leaf = root->children()[root->find(key)];
+  return leaf->children()[leaf->find(key)];
 }
 
 Container* Directory::before(std::string_view low) const {
   const Root* root = root_.load(std::memory_order_acquire);
-  size_t l = root->keys.find(low);
-  const size_t at = root->leaves[l]->keys.find(low);
+  size_t l = root->find(low);
+  const size_t at = root->children()[l]->find(low);
   // `low` may have stopped being a boundary: then its container is the one that reaches below it.
-  if (root->leaves[l]->containers[at]->low < low) return root->leaves[l]->containers[at];
-  if (at > 0) return root->leaves[l]->containers[at - 1];
-  return l > 0 ? root->leaves[l - 1]->containers.back() : nullptr;
+  if (root->children()[l]->children()[at]->low < low) return root->children()[l]->children()[at];
+  if (at > 0) return root->children()[l]->children()[at - 1];
+  return l > 0 ? root->children()[l - 1]->children().back() : nullptr;
 }
 
 Container* Directory::last() const {
-  return root_.load(std::memory_order_acquire)->leaves.back()->containers.back();
+  return root_.load(std::memory_order_acquire)->children().back()->children().back();
 }
 
 void Directory::replace(std::span<Container* const> old_ones,
                         std::span<Container* const> new_ones) {
   Root* root = root_.load(std::memory_order_relaxed);
-  const size_t first = root->keys.find(old_ones.front()->low);
-  const size_t last = root->keys.find(old_ones.back()->low);
+  const size_t first = root->find(old_ones.front()->low);
+  const size_t last = root->find(old_ones.back()->low);
   std::vector<Container*> merged;
   for (size_t l = first; l <= last; ++l) {
-    const std::vector<Container*>& containers = root->leaves[l]->containers;
+    const std::span<Container* const> containers = root->children()[l]->children();
     merged.insert(merged.end(), containers.begin(), containers.end());
   }
   const auto at = std::find(merged.begin(), merged.end(), old_ones.front());
@@ -125,24 +128,24 @@ void Directory::replace(std::span<Container* const> old_ones,
 
   // Before its first container goes to another leaf (node_sums.h, 3).
   for (size_t l = first; l <= last; ++l) {
-    root->leaves[l]->sums.dirty.fetch_add(1, std::memory_order_relaxed);
+    root->children()[l]->sums.dirty.fetch_add(1, std::memory_order_relaxed);
   }
   for (Container* container : old_ones) container->sums = nullptr;
-  std::vector<Leaf*> leaves(root->leaves.begin(),
-                            root->leaves.begin() + static_cast<ptrdiff_t>(first));
+  std::vector<Leaf*> leaves(root->children().begin(),
+                            root->children().begin() + static_cast<ptrdiff_t>(first));
   const size_t pieces = (merged.size() + kLeafMax - 1) / kLeafMax;
   for (size_t piece = 0; piece < pieces; ++piece) {
     const size_t from = merged.size() * piece / pieces;
     const size_t to = merged.size() * (piece + 1) / pieces;
     leaves.push_back(make_leaf(std::span(merged).subspan(from, to - from)));
   }
-  leaves.insert(leaves.end(), root->leaves.begin() + static_cast<ptrdiff_t>(last) + 1,
-                root->leaves.end());
-  root_.store(make_root(std::move(leaves)), std::memory_order_release);
+  leaves.insert(leaves.end(), root->children().begin() + static_cast<ptrdiff_t>(last) + 1,
+                root->children().end());
+  root_.store(Root::make(leaves), std::memory_order_release);
   size_.store(size_.load(std::memory_order_relaxed) + new_ones.size() - old_ones.size(),
               std::memory_order_relaxed);
 
-  for (size_t l = first; l <= last; ++l) os::epoch::retire(root->leaves[l]);
+  for (size_t l = first; l <= last; ++l) os::epoch::retire(root->children()[l]);
   os::epoch::retire(root);
   for (Container* container : old_ones) os::epoch::retire(container);
 }
@@ -150,8 +153,8 @@ void Directory::replace(std::span<Container* const> old_ones,
 std::vector<Container*> Directory::all() const {
   std::vector<Container*> result;
   const Root* root = root_.load(std::memory_order_acquire);
-  for (const Leaf* leaf : root->leaves) {
-    result.insert(result.end(), leaf->containers.begin(), leaf->containers.end());
+  for (const Leaf* leaf : root->children()) {
+    result.insert(result.end(), leaf->children().begin(), leaf->children().end());
   }
   return result;
 }

@@ -54,27 +54,30 @@ class Directory {
  private:
   static constexpr size_t kLeafMax = 256;
 
-  // Sorted low keys: heads behind `skip`, which all but the first share.
-  struct Keys {
+  // Children by their sorted low keys, and what these are searched by: heads behind `skip`, which
+  // all but the first share. All in one piece of memory; of one child there is nothing to search,
+  // as in most of very many trees.
+  template <typename Child, typename Sums>
+  struct Node {
+    static Node* make(std::span<Child* const> children);
+    static void operator delete(void* node) { ::operator delete(node); }
+
+    std::span<Child* const> children() const {
+      return {reinterpret_cast<Child* const*>(this + 1), count};
+    }
+    size_t find(std::string_view key) const;  // the last child whose low key is <= key; else 0
+
+    [[no_unique_address]] Sums sums;
+    uint32_t count = 0;
     uint32_t skip = 0;
-    std::string_view prefix;  // of the second low key, skip bytes
-    std::vector<uint64_t> heads;
-    std::vector<std::string_view> lows;  // point into the containers
-    void build();
-    size_t find(std::string_view key) const;  // the last i with lows[i] <= key; 0 when none
+    std::string_view prefix;           // of the second low key, skip bytes
+    uint64_t* heads = nullptr;         // behind the children; null: there is one
+    std::string_view* lows = nullptr;  // behind them; point into the containers
   };
-  struct Leaf {
-    Keys keys;
-    std::vector<Container*> containers;
-    NodeSums sums;
-  };
-  struct Root {
-    Keys keys;
-    std::vector<Leaf*> leaves;
-  };
+  struct NoSums {};
+  using Leaf = Node<Container, NodeSums>;
+  using Root = Node<Leaf, NoSums>;
   static Leaf* make_leaf(std::span<Container* const> containers);
-  static void count_leaf(Leaf* leaf);
-  static Root* make_root(std::vector<Leaf*> leaves);
 
   std::atomic<Root*> root_;
   std::atomic<size_t> size_{0};

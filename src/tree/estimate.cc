@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "base/bytes.h"
@@ -252,19 +253,19 @@ class NodeEstimate {
   static void each_leaf(const Directory& directory, std::string_view lower,
                         const std::optional<std::string>& upper, Whole whole, Partly partly) {
     const Directory::Root& root = *directory.root_.load(std::memory_order_acquire);
-    const size_t first = root.keys.find(lower);
-    const size_t last = upper ? root.keys.find(*upper) : root.leaves.size() - 1;
+    const size_t first = root.find(lower);
+    const size_t last = upper ? root.find(*upper) : root.children().size() - 1;
     for (size_t l = first; l <= last; ++l) {
-      const Directory::Leaf& leaf = *root.leaves[l];
-      const size_t size = leaf.containers.size();
-      const size_t from = l == first ? leaf.keys.find(lower) : 0;
-      size_t to = l == last && upper ? leaf.keys.find(*upper) + 1 : size;
-      if (to > from && upper && leaf.containers[to - 1]->low >= *upper) --to;
-      const bool low_inside = l == first && leaf.containers.front()->low < lower;
+      const Directory::Leaf& leaf = *root.children()[l];
+      const size_t size = leaf.children().size();
+      const size_t from = l == first ? leaf.find(lower) : 0;
+      size_t to = l == last && upper ? leaf.find(*upper) + 1 : size;
+      if (to > from && upper && leaf.children()[to - 1]->low >= *upper) --to;
+      const bool low_inside = l == first && leaf.children().front()->low < lower;
       if (!low_inside && from == 0 && (!upper || l < last)) {
-        whole(leaf.sums, leaf.containers);
+        whole(leaf.sums, leaf.children());
       } else if (from < to) {
-        partly(std::span(leaf.containers).subspan(from, to - from));
+        partly(leaf.children().subspan(from, to - from));
       }
     }
   }
@@ -287,7 +288,7 @@ Estimate estimate(const Directory& directory, std::string_view lower,
   };
   NodeEstimate::each_leaf(
       directory, lower, upper,
-      [&](const NodeSums& sums, const std::vector<Container*>& containers) {
+      [&](const NodeSums& sums, std::span<Container* const> containers) {
         if (sums.dirty.load(std::memory_order_acquire) != 0) return add(containers);
         sum.entries += static_cast<double>(sums.live.load(std::memory_order_relaxed));
         sum.bytes +=
@@ -329,7 +330,7 @@ std::optional<std::string> choose_container(const Directory& directory,
   };
   NodeEstimate::each_leaf(
       directory, low, upper,
-      [&](const NodeSums& sums, const std::vector<Container*>& containers) {
+      [&](const NodeSums& sums, std::span<Container* const> containers) {
         // In this order: what a flush takes out of a delta is in `stored` before.
         const uint64_t dirty = sums.dirty.load(std::memory_order_acquire);
         const uint64_t stored = sums.stored.load(std::memory_order_relaxed);

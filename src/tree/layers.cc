@@ -7,25 +7,32 @@
 namespace hawthorn::tree {
 
 // kLsnMax as the end where one of them is not in its tree yet.
-void Layers::look_at_committed() {
+void Layers::Known::look_at_committed() {
   Lsn from = format::kLsnMax;
   Lsn to = 0;
-  for (const std::shared_ptr<Layer>& layer : list_) {
+  for (const std::shared_ptr<Layer>& layer : list) {
     const Lsn cts = layer->cts.load(std::memory_order_relaxed);
     if (cts == format::kLsnMax) continue;
     from = std::min(from, cts);
     to = std::max(to, layer->merged.load(std::memory_order_relaxed));
   }
-  committed_from_.store(from, std::memory_order_release);
-  committed_to_.store(to, std::memory_order_release);
+  committed_from.store(from, std::memory_order_release);
+  committed_to.store(to, std::memory_order_release);
 }
 
 // Before its commit is visible.
-void Layers::note_deleted(const Layer& layer) {
+void Layers::Known::note_deleted(const Layer& layer) {
   const Lsn cts = layer.cts.load(std::memory_order_relaxed);
   if (!layer.deletes() || cts == format::kLsnMax) return;
-  newest_deleted_.store(std::max(cts, newest_deleted_.load(std::memory_order_relaxed)),
-                        std::memory_order_release);
+  newest_deleted.store(std::max(cts, newest_deleted.load(std::memory_order_relaxed)),
+                       std::memory_order_release);
+}
+
+Layers::Known& Layers::make_known() {
+  if (known_.load(std::memory_order_relaxed) == nullptr) {
+    known_.store(new Known, std::memory_order_release);
+  }
+  return known();
 }
 
 bool Layers::add(std::shared_ptr<Layer> layer) {
@@ -37,20 +44,21 @@ bool Layers::add(std::shared_ptr<Layer> layer) {
 bool Layers::insert(std::shared_ptr<Layer> layer) {
   os::MutexLock lock(mutex_);
   if (forbidden_) return false;
+  Known& known = make_known();
   if (layer->cts.load(std::memory_order_relaxed) == format::kLsnMax) {
-    open_.fetch_add(1, std::memory_order_relaxed);
+    known.open.fetch_add(1, std::memory_order_relaxed);
   }
-  (layer->deletes() ? ranges_ : entries_).fetch_add(1, std::memory_order_relaxed);
-  note_deleted(*layer);
-  list_.push_back(std::move(layer));
-  look_at_committed();
+  (layer->deletes() ? known.ranges : known.entries).fetch_add(1, std::memory_order_relaxed);
+  known.note_deleted(*layer);
+  known.list.push_back(std::move(layer));
+  known.look_at_committed();
   state_.store((state_.load(std::memory_order_relaxed) + 2) | 1, std::memory_order_seq_cst);
   return true;
 }
 
 bool Layers::forbid() {
   os::MutexLock lock(mutex_);
-  forbidden_ = list_.empty();
+  forbidden_ = !any();
   return forbidden_;
 }
 
@@ -62,34 +70,36 @@ void Layers::allow() {
 void Layers::commit(Layer& layer, Lsn cts) {
   os::MutexLock lock(mutex_);
   layer.cts.store(cts, std::memory_order_release);
-  note_deleted(layer);
-  look_at_committed();
-  open_.fetch_sub(1, std::memory_order_release);
+  known().note_deleted(layer);
+  known().look_at_committed();
+  known().open.fetch_sub(1, std::memory_order_release);
 }
 
 void Layers::merged(Layer& layer, Lsn below) {
   os::MutexLock lock(mutex_);
   layer.merged.store(below, std::memory_order_release);
-  look_at_committed();
+  known().look_at_committed();
 }
 
 bool Layers::remove(const Layer* layer) {
   os::MutexLock lock(mutex_);
   const auto is_it = [layer](const std::shared_ptr<Layer>& at) { return at.get() == layer; };
-  if (std::erase_if(list_, is_it) == 0) return false;
+  Known* const known = known_.load(std::memory_order_relaxed);
+  if (known == nullptr || std::erase_if(known->list, is_it) == 0) return false;
   if (layer->cts.load(std::memory_order_relaxed) == format::kLsnMax) {
-    open_.fetch_sub(1, std::memory_order_release);
+    known->open.fetch_sub(1, std::memory_order_release);
   }
-  (layer->deletes() ? ranges_ : entries_).fetch_sub(1, std::memory_order_release);
-  look_at_committed();
+  (layer->deletes() ? known->ranges : known->entries).fetch_sub(1, std::memory_order_release);
+  known->look_at_committed();
   const uint64_t next = state_.load(std::memory_order_relaxed) + 2;
-  state_.store(list_.empty() ? next & ~uint64_t{1} : next, std::memory_order_seq_cst);
+  state_.store(known->list.empty() ? next & ~uint64_t{1} : next, std::memory_order_seq_cst);
   return true;
 }
 
 Layers::List Layers::list() const {
   os::MutexLock lock(mutex_);
-  return list_;
+  const Known* const known = known_.load(std::memory_order_relaxed);
+  return known == nullptr ? List() : known->list;
 }
 
 std::vector<Layers::Seen> Layers::seen(const ReadView& view) const {
@@ -110,10 +120,11 @@ std::vector<Layers::Seen> Layers::seen(const ReadView& view) const {
 }
 
 Layers::List Layers::open_of_others(TxnId own) const {
-  if (open_.load(std::memory_order_acquire) == 0) return {};
+  const Known* const some = known_.load(std::memory_order_acquire);
+  if (some == nullptr || some->open.load(std::memory_order_acquire) == 0) return {};
   List result;
   os::MutexLock lock(mutex_);
-  for (const std::shared_ptr<Layer>& layer : list_) {
+  for (const std::shared_ptr<Layer>& layer : known().list) {
     const bool open = layer->cts.load(std::memory_order_acquire) == format::kLsnMax;
     if (open && layer->owner != own) result.push_back(layer);
   }
@@ -135,14 +146,14 @@ bool Layers::committed_above(Lsn floor, std::string_view low,
                              const std::optional<std::string_view>& high) const {
   if (!any()) return false;
   os::MutexLock lock(mutex_);
-  return any_committed_above(list_, floor,
+  return any_committed_above(known().list, floor,
                              [&](const KeyRange& range) { return range.meets(low, high); });
 }
 
 bool Layers::committed_above(Lsn floor, std::string_view key) const {
   if (!any()) return false;
   os::MutexLock lock(mutex_);
-  return any_committed_above(list_, floor,
+  return any_committed_above(known().list, floor,
                              [key](const KeyRange& range) { return range.covers(key); });
 }
 
@@ -151,7 +162,7 @@ std::vector<DeletedRange> Layers::deleted(Lsn above, Lsn upto, std::string_view 
   std::vector<DeletedRange> result;
   if (ranges() == 0) return result;
   os::MutexLock lock(mutex_);
-  for (const std::shared_ptr<Layer>& layer : list_) {
+  for (const std::shared_ptr<Layer>& layer : known().list) {
     const Lsn cts = layer->cts.load(std::memory_order_acquire);
     if (!layer->deletes() || cts == format::kLsnMax || cts <= above || cts > upto) continue;
     if (layer->range.meets(low, high)) result.push_back({layer->range, cts});
@@ -164,8 +175,8 @@ std::vector<DeletedRange> Layers::deleted(Lsn above, Lsn upto, std::string_view 
 size_t Layers::ranges_to_erase() const {
   if (ranges() == 0) return 0;
   os::MutexLock lock(mutex_);
-  return static_cast<size_t>(
-      std::count_if(list_.begin(), list_.end(), [](const std::shared_ptr<Layer>& layer) {
+  return static_cast<size_t>(std::count_if(
+      known().list.begin(), known().list.end(), [](const std::shared_ptr<Layer>& layer) {
         return layer->deletes() && layer->cts.load(std::memory_order_acquire) != format::kLsnMax &&
                layer->merged.load(std::memory_order_acquire) == format::kLsnMax;
       }));
@@ -174,39 +185,44 @@ size_t Layers::ranges_to_erase() const {
 bool Layers::is_deleted(std::string_view key, Lsn above) const {
   if (ranges() == 0) return false;
   os::MutexLock lock(mutex_);
-  return std::any_of(list_.begin(), list_.end(), [&](const std::shared_ptr<Layer>& layer) {
-    const Lsn cts = layer->cts.load(std::memory_order_acquire);
-    return layer->deletes() && cts != format::kLsnMax && cts > above && layer->range.covers(key);
-  });
+  return std::any_of(known().list.begin(), known().list.end(),
+                     [&](const std::shared_ptr<Layer>& layer) {
+                       const Lsn cts = layer->cts.load(std::memory_order_acquire);
+                       return layer->deletes() && cts != format::kLsnMax && cts > above &&
+                              layer->range.covers(key);
+                     });
 }
 
 void Layers::relayed(Lsn cts, const Layer& layer) {
   os::MutexLock lock(mutex_);
-  relays_.push_back({cts, layer.cts.load(std::memory_order_acquire)});
-  any_relay_.store(true, std::memory_order_release);
+  Known& known = make_known();
+  known.relays.push_back({cts, layer.cts.load(std::memory_order_acquire)});
+  known.any_relay.store(true, std::memory_order_release);
 }
 
 bool Layers::relays(Lsn cts, Lsn floor) const {
-  if (!any_relay_.load(std::memory_order_acquire)) return false;
+  if (!any_relay()) return false;
   os::MutexLock lock(mutex_);
+  const std::vector<Relay>& relays = known().relays;
   const auto at =
-      std::lower_bound(relays_.begin(), relays_.end(), cts,
+      std::lower_bound(relays.begin(), relays.end(), cts,
                        [](const Relay& relay, Lsn wanted) { return relay.cts < wanted; });
-  return at != relays_.end() && at->cts == cts && at->layer <= floor;
+  return at != relays.end() && at->cts == cts && at->layer <= floor;
 }
 
 void Layers::forget_relays(Lsn below) {
-  if (!any_relay_.load(std::memory_order_acquire)) return;
+  if (!any_relay()) return;
   os::MutexLock lock(mutex_);
-  std::erase_if(relays_, [below](const Relay& relay) { return relay.cts <= below; });
-  any_relay_.store(!relays_.empty(), std::memory_order_release);
+  Known& known = this->known();
+  std::erase_if(known.relays, [below](const Relay& relay) { return relay.cts <= below; });
+  known.any_relay.store(!known.relays.empty(), std::memory_order_release);
 }
 
 Lsn Layers::oldest_committed() const {
   if (!any()) return format::kLsnMax;
   os::MutexLock lock(mutex_);
   Lsn oldest = format::kLsnMax;
-  for (const std::shared_ptr<Layer>& layer : list_) {
+  for (const std::shared_ptr<Layer>& layer : known().list) {
     if (!layer->deletes()) oldest = std::min(oldest, layer->cts.load(std::memory_order_acquire));
   }
   return oldest;
@@ -216,7 +232,7 @@ Lsn Layers::log_needed() const {
   if (!any()) return format::kLsnMax;
   os::MutexLock lock(mutex_);
   Lsn needed = format::kLsnMax;
-  for (const std::shared_ptr<Layer>& layer : list_) {
+  for (const std::shared_ptr<Layer>& layer : known().list) {
     if (layer->cts.load(std::memory_order_acquire) == format::kLsnMax) continue;
     needed = std::min(needed, layer->log_from.load(std::memory_order_acquire));
   }

@@ -108,6 +108,9 @@ inline LayerEntry decode_layer_entry(std::string_view from) {
 class Layers {
  public:
   explicit Layers(TreeState* tree) : tree_(tree) {}
+  ~Layers() { delete known_.load(std::memory_order_relaxed); }
+  Layers(const Layers&) = delete;
+  Layers& operator=(const Layers&) = delete;
   // Changes with each layer that comes or goes, and before each time that intents go to one.
   uint64_t state() const { return state_.load(std::memory_order_seq_cst); }
   // Whether there were some at this state.
@@ -133,10 +136,12 @@ class Layers {
   // ask before it looks at the tree.
   bool concern(const ReadView& view, bool registered) const {
     if (!any()) return false;
-    if (view.own != 0 && open_.load(std::memory_order_acquire) != 0) return true;
-    const Lsn to = committed_to_.load(std::memory_order_acquire);
-    return registered ? view.ts < to && view.ts >= committed_from_.load(std::memory_order_acquire)
-                      : to == format::kLsnMax;
+    const Known& known = *known_.load(std::memory_order_acquire);
+    if (view.own != 0 && known.open.load(std::memory_order_acquire) != 0) return true;
+    const Lsn to = known.committed_to.load(std::memory_order_acquire);
+    return registered
+               ? view.ts < to && view.ts >= known.committed_from.load(std::memory_order_acquire)
+               : to == format::kLsnMax;
   }
   // Those that concern a registered reader, in descending order of rank.
   struct Seen {
@@ -156,15 +161,24 @@ class Layers {
                                     const std::optional<std::string_view>& high) const;
   bool is_deleted(std::string_view key, Lsn above) const;
   // Whether there is nothing that anybody may come back for.
-  bool rest() const { return !any() && !any_relay_.load(std::memory_order_acquire); }
+  bool rest() const { return !any() && !any_relay(); }
   // How many delete ranges, open or committed.
-  size_t ranges() const { return ranges_.load(std::memory_order_acquire); }
+  size_t ranges() const {
+    const Known* const known = known_.load(std::memory_order_acquire);
+    return known == nullptr ? 0 : known->ranges.load(std::memory_order_acquire);
+  }
   // Of them, how many are committed and not done.
   size_t ranges_to_erase() const;
   // The newest commit that deleted a range, also of one that is gone; 0: none.
-  Lsn newest_deleted() const { return newest_deleted_.load(std::memory_order_acquire); }
+  Lsn newest_deleted() const {
+    const Known* const known = known_.load(std::memory_order_acquire);
+    return known == nullptr ? 0 : known->newest_deleted.load(std::memory_order_acquire);
+  }
   // Whether there are some with entries.
-  bool have_entries() const { return entries_.load(std::memory_order_acquire) != 0; }
+  bool have_entries() const {
+    const Known* const known = known_.load(std::memory_order_acquire);
+    return known != nullptr && known->entries.load(std::memory_order_acquire) != 0;
+  }
   // What a layer holds was brought in by a commit at `cts`, all of which it is: who looks for what
   // was committed since he began meets it as if it were of the layer's commit. Before the commit is
   // visible, in ascending order.
@@ -179,28 +193,41 @@ class Layers {
   Lsn log_needed() const;
 
  private:
-  bool insert(std::shared_ptr<Layer> layer) EXCLUDES(mutex_);
-  void look_at_committed() REQUIRES(mutex_);
-  void note_deleted(const Layer& layer) REQUIRES(mutex_);
-
-  TreeState* const tree_;
-  std::atomic<uint64_t> state_{0};
-  std::atomic<size_t> open_{0};  // of those that are listed
-  std::atomic<size_t> ranges_{0};
-  std::atomic<size_t> entries_{0};  // that have some
-  std::atomic<Lsn> newest_deleted_{0};
-  // All that are committed concern readers from here on, and below there.
-  std::atomic<Lsn> committed_from_{format::kLsnMax};
-  std::atomic<Lsn> committed_to_{0};
-  bool forbidden_ GUARDED_BY(mutex_) = false;
-  std::atomic<bool> any_relay_{false};
   struct Relay {
     Lsn cts;
     Lsn layer;
   };
-  std::vector<Relay> relays_ GUARDED_BY(mutex_);  // each tree has one: a deque takes 600 bytes
+  // Most trees never have any: made with the first, and kept as long as the tree. What is no atomic
+  // under the mutex.
+  struct Known {
+    std::atomic<size_t> open{0};  // of those that are listed
+    std::atomic<size_t> ranges{0};
+    std::atomic<size_t> entries{0};  // that have some
+    std::atomic<Lsn> newest_deleted{0};
+    // All that are committed concern readers from here on, and below there.
+    std::atomic<Lsn> committed_from{format::kLsnMax};
+    std::atomic<Lsn> committed_to{0};
+    std::atomic<bool> any_relay{false};
+    std::vector<Relay> relays;
+    List list;
+
+    void look_at_committed();
+    void note_deleted(const Layer& layer);
+  };
+  bool insert(std::shared_ptr<Layer> layer) EXCLUDES(mutex_);
+  Known& make_known() REQUIRES(mutex_);
+  // There is one.
+  Known& known() const { return *known_.load(std::memory_order_acquire); }
+  bool any_relay() const {
+    const Known* const known = known_.load(std::memory_order_acquire);
+    return known != nullptr && known->any_relay.load(std::memory_order_acquire);
+  }
+
+  TreeState* const tree_;
+  std::atomic<uint64_t> state_{0};
+  std::atomic<Known*> known_{nullptr};
   mutable os::Mutex mutex_;
-  List list_ GUARDED_BY(mutex_);
+  bool forbidden_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace hawthorn::tree

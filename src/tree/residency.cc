@@ -132,8 +132,9 @@ void Residency::release_run(Run* run) {
 }
 
 size_t Residency::extent_bytes() const {
-  return arena_->used(os::Quota::kIndex) + arena_->used(os::Quota::kValues) +
-         arena_->used(os::Quota::kFrames) + arena_->used(os::Quota::kMerge);
+  return arena_->used(os::Quota::kTrees) + arena_->used(os::Quota::kIndex) +
+         arena_->used(os::Quota::kValues) + arena_->used(os::Quota::kFrames) +
+         arena_->used(os::Quota::kMerge);
 }
 
 // What is set aside for deltas and others, and what the others have taken beyond their part.
@@ -313,10 +314,9 @@ namespace {
 // What a container has outside the arena: its objects, those of its extents, and its record, which
 // the manifest has, too.
 size_t heap_bytes_of(const RunFile& file) {
-  constexpr size_t kObjects =
-      sizeof(Container) + sizeof(Descriptor) + sizeof(Delta) + sizeof(RunFile);
+  constexpr size_t kObjects = sizeof(Container) + 64 + sizeof(RunFile);  // 64: its descriptor
   // Its entries in the directory, the manifest and other lists; its list of open entries.
-  constexpr size_t kPlaces = 1024;
+  constexpr size_t kPlaces = 256;
   constexpr size_t kHeapBlock = 32;  // what a block of the heap takes beside what is asked for
   const format::ContainerRecord& record = file.record;
   const size_t extents = 1 + file.values.size() + file.large.size();
@@ -330,7 +330,7 @@ size_t heap_bytes_of(const RunFile& file) {
 void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
   if (file->empty()) file->set_live(0, 0);
   const size_t before = std::exchange(file->heap_bytes, heap_bytes_of(*file));
-  arena_->charge(os::Quota::kIndex,
+  arena_->charge(os::Quota::kTrees,
                  static_cast<ptrdiff_t>(file->heap_bytes) - static_cast<ptrdiff_t>(before));
   os::MutexLock lock(mutex_);
   file->residency = this;
@@ -360,7 +360,7 @@ void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
 }
 
 void Residency::forget(RunFile* file) {
-  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(file->heap_bytes));
+  arena_->charge(os::Quota::kTrees, -static_cast<ptrdiff_t>(file->heap_bytes));
   os::MutexLock lock(mutex_);
   delist(wholes_, file);
   delist(fronts_, file);

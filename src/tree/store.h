@@ -4,6 +4,7 @@
 // Threads: the members are thread-safe by themselves.
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -115,6 +116,9 @@ struct Store {
   wal::Log* log = nullptr;  // null while the log is scanned, and in a read-only database
   bool replaying = false;   // in open, which has no other thread; intents are the log's alone
   std::atomic<uint64_t> next_container{1};
+  // Called (outside latches) when a container's delta has grown so large that it should be flushed
+  // whatever the budget.
+  std::function<void()> large_delta;
   CursorList cursors;
   ActiveTrees active;
   const RowGate* row_gate = nullptr;  // null: no rows are ever locked

@@ -27,10 +27,14 @@ bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t ot
 }  // namespace
 
 TreeState::TreeState(Store* store, uint32_t id, std::vector<Container*> containers)
-    : store_(store), id_(id), directory_(std::move(containers)) {}
+    : store_(store), id_(id), directory_(std::move(containers)) {
+  if (store_ != nullptr) store_->arena->charge(os::Quota::kTrees, kHeapBytes);
+}
 
 TreeState::~TreeState() {
-  if (store_ != nullptr) store_->active.let_go(this);
+  if (store_ == nullptr) return;
+  store_->arena->charge(os::Quota::kTrees, -kHeapBytes);
+  store_->active.let_go(this);
 }
 
 TreeRef::TreeRef(TreeState* tree) : tree_(tree) {
@@ -277,7 +281,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
       }
     }
     if (needed == nullptr) {
-      if (grown && large_delta) large_delta(this);
+      if (grown && store_->large_delta) store_->large_delta();
       if (old_view) store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
       if (folds) fold_chain(key);
       return {};

@@ -70,6 +70,10 @@ struct Replayed {
 
 class TreeState {
  public:
+  // What it is charged for beside its containers: the object, its records in the catalog and in the
+  // manifest, its places in lists.
+  static constexpr ptrdiff_t kHeapBytes = 896;
+
   // Takes over the containers (in key order, covering all keys).
   TreeState(Store* store, uint32_t id, std::vector<Container*> containers);
   ~TreeState();
@@ -245,9 +249,6 @@ class TreeState {
   uint64_t structure_version() const { return structure_.load(std::memory_order_acquire); }
   os::Mutex& structure_mutex() { return structure_mutex_; }
 
-  // Called (outside latches) when a container's delta has grown so large that it should be flushed
-  // whatever the budget.
-  std::function<void(TreeState*)> large_delta;
   // The commit that dropped it: what reads from there on does not have it. kLsnMax: it stands.
   // kUnborn: its maker has not committed; 0: and never will.
   static constexpr Lsn kUnborn = 1;

@@ -21,28 +21,72 @@ class ManyTrees : public SimApi {
   std::vector<Tree> trees_;
 };
 
-// Where trees themselves take all memory, everything that can be flushed was before a write is
-// refused, and the error says who has it.
-TEST_F(ManyTrees, what_is_unflushed_makes_room_before_a_write_is_refused) {
+// Where trees have the memory no more are made, and the error says so. Those that are there are
+// written to, each for the first time since it rested, and dropped, which makes room again.
+TEST_F(ManyTrees, where_no_more_can_be_made_the_others_go_on) {
   Options small = options();
   small.memory_budget_bytes = size_t{16} << 20;
   db_.reset();
   db_ = std::move(*Db::open_on(machine_.machine(), "/db", small));
-  Status status;
-  while (status.ok() && trees_.size() < 100'000) {
+  const auto make = [this] {
     const Result<Tree> made = db_->tree("tree" + std::to_string(trees_.size()));
-    status = made.status();
-    if (!status.ok()) break;
-    trees_.push_back(*made);
-    status = db_->put(trees_.back(), "key", "value");
+    if (made.ok()) trees_.push_back(*made);
+    return made.status();
+  };
+  const auto fill = [&] {
+    for (Status status;;) {
+      status = make();
+      if (status.ok()) {
+        ASSERT_OK(db_->put(trees_.back(), "key", "value"));
+        continue;
+      }
+      ASSERT_TRUE(status.is(StatusCode::kOutOfMemory)) << status.to_string();
+      EXPECT_NE(status.to_string().find("room for another tree"), std::string::npos)
+          << status.to_string();
+      return;
+    }
+  };
+  fill();
+  const size_t first = trees_.size();
+  EXPECT_GT(first, 4000u);
+  EXPECT_LE(db_->stats().memory_resident_bytes, small.memory_budget_bytes * 21 / 20);
+  for (int round = 0; round < 2; ++round) {
+    for (const Tree& tree : trees_) ASSERT_OK(db_->put(tree, "key", std::to_string(round)));
+    for (const Tree& tree : trees_) {
+      Transaction t = std::move(db_->begin(TxnMode::kOptimistic)).value();
+      ASSERT_OK(t.put(tree, "key", "more"));
+      ASSERT_OK(t.put(tree, "other", std::string(100, 'v')));
+      ASSERT_OK(t.commit());
+    }
+    ASSERT_OK(db_->flush());
+    EXPECT_LE(db_->stats().memory_resident_bytes, small.memory_budget_bytes * 21 / 20);
   }
-  ASSERT_TRUE(status.is(StatusCode::kOutOfMemory)) << status.to_string();
-  EXPECT_NE(status.to_string().find("trees and indexes"), std::string::npos) << status.to_string();
-  EXPECT_EQ(status.to_string().find("transactions"), std::string::npos) << status.to_string();
-  const Stats stats = db_->stats();
-  EXPECT_LT(stats.memory_delta_bytes, size_t{128} << 10);
-  EXPECT_LE(stats.memory_resident_bytes, small.memory_budget_bytes * 21 / 20);
-  EXPECT_GT(trees_.size(), 4000u);
+  constexpr size_t kDropped = 500;
+  for (size_t i = 0; i < kDropped; ++i) ASSERT_OK(db_->drop_tree("tree" + std::to_string(i)));
+  ASSERT_OK(db_->drain());
+  fill();
+  EXPECT_GT(trees_.size(), first + kDropped / 2);
+  // And another open of it has room enough.
+  db_.reset();
+  trees_.clear();
+  db_ = std::move(*Db::open_on(machine_.machine(), "/db", small));
+  ASSERT_OK(db_->put(db_->find_tree("tree500").value(), "key", "value"));
+  ASSERT_OK(db_->drop_tree("tree501"));
+}
+
+// What trees are charged for is what they take: a database may have as many as fit its budget.
+TEST_F(ManyTrees, each_takes_what_the_documents_say) {
+  constexpr size_t kTrees = 2000;
+  make_trees(kTrees);
+  ASSERT_OK(db_->flush());
+  ASSERT_OK(db_->drain());
+  const size_t before = db_->stats().memory_index_bytes;
+  make_trees(2 * kTrees);
+  ASSERT_OK(db_->flush());
+  ASSERT_OK(db_->drain());
+  const size_t each = (db_->stats().memory_index_bytes - before) / kTrees;
+  EXPECT_GT(each, 1500u);
+  EXPECT_LT(each, 2300u);
 }
 
 #if defined(HAWTHORN_TEST_POINTS)
