@@ -11,11 +11,20 @@ Status encode_state(const format::ManifestState& state, format::ManifestEncoder&
                     const std::function<Status()>& some) {
   encoder.begin(state.last_batch, format::ManifestBatchKind::kSnapshot);
   encoder.set_counters(state.next_container, state.next_tree);
-  for (const auto& [id, tree] : state.trees) encoder.create_tree(tree);
-  for (const auto& [id, dictionary] : state.dictionaries) encoder.add_dictionary(dictionary);
+  for (const auto& [id, tree] : state.trees) {
+    encoder.create_tree(tree);
+    if (Status s = some(); !s.ok()) return s;
+  }
+  for (const auto& [id, dictionary] : state.dictionaries) {
+    encoder.add_dictionary(dictionary);
+    if (Status s = some(); !s.ok()) return s;
+  }
   for (const format::LogEpoch& epoch : state.epochs) encoder.set_epoch(epoch);
   for (const format::DeviceRecord& device : state.devices) encoder.set_device(device);
-  for (const auto& [name, snapshot] : state.snapshots) encoder.set_snapshot(snapshot);
+  for (const auto& [name, snapshot] : state.snapshots) {
+    encoder.set_snapshot(snapshot);
+    if (Status s = some(); !s.ok()) return s;
+  }
   for (const auto& [name, feed] : state.feeds) encoder.set_feed(feed);
   if (state.log_trim != 0) encoder.trim_log(state.log_trim);
   if (state.lsn_reserved != 0) encoder.reserve_lsn(state.lsn_reserved);

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "db/manifest_image.h"
 #include "db/manifest_test_fixture.h"
 #include "format/manifest_record.h"
 #include "hawthorn/version.h"
@@ -74,6 +75,39 @@ TEST(ManifestTest, RandomBatchesSurviveReopening) {
   EXPECT_EQ(model.last_batch, 600u);
   EXPECT_GT(manifest->number(), opens);  // rewritten in between
   EXPECT_EQ(f.names().size(), 3u);
+}
+
+// However many records there are of a kind, little of them is in memory at once.
+TEST(ManifestTest, AStateIsWrittenInPieces) {
+  ManifestState state;
+  for (uint32_t i = 1; i <= 1000; ++i) {
+    format::TreeRecord tree;
+    tree.id = i;
+    tree.name = "tree " + std::to_string(i);
+    state.trees.insert({i, tree});
+    format::DictionaryRecord dictionary;
+    dictionary.id = i;
+    dictionary.tree = i;
+    dictionary.bytes = std::string(1000, 'd');
+    state.dictionaries.insert({i, dictionary});
+    format::SnapshotRecord snapshot;
+    snapshot.name = "snapshot " + std::to_string(i);
+    state.snapshots.insert({snapshot.name, snapshot});
+    format::ContainerRecord container;
+    container.id = i;
+    container.tree = i;
+    state.containers.insert({i, container});
+  }
+  format::ManifestEncoder encoder(0);
+  size_t pieces = 0;
+  const Status status = encode_state(state, encoder, [&] {
+    EXPECT_LT(encoder.pending_bytes(), 2000u);
+    if (!encoder.take().empty()) ++pieces;
+    return Status();
+  });
+  must(status);
+  EXPECT_GE(pieces, 4000u);
+  EXPECT_LT(encoder.pending_bytes(), 2000u);
 }
 
 TEST(ManifestTest, WorksOnTheRealFileSystem) {
