@@ -112,10 +112,10 @@ format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
 }
 
 namespace {
-// Of the budget this stays free of trees, so that those that are there can be written to and
-// dropped, and replayed: of the arena two huge pages at least. And what is open in transactions,
-// however much, leaves them all but this part.
+// The part of the budget that trees must leave free, so that existing ones can be written to,
+// dropped and replayed: at least two huge pages of the arena.
 size_t free_of_trees(size_t budget) { return std::max(budget / 32, size_t{4} << 20); }
+// Open transactions and the like count up to one part of so many, however much they take.
 constexpr size_t kOthersPart = 8;
 }  // namespace
 

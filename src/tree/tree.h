@@ -70,8 +70,8 @@ struct Replayed {
 
 class TreeState {
  public:
-  // What it is charged for beside its containers: the object, its records in the catalog and in the
-  // manifest, its places in lists.
+  // How many bytes of the budget a tree takes without its containers: its object, its records in
+  // the catalog and in the manifest, and its entries in lists.
   static constexpr ptrdiff_t kHeapBytes = 896;
 
   // Takes over the containers (in key order, covering all keys).
