@@ -279,6 +279,7 @@ class Db::Impl {
   const KeyOrder* encoded_order(std::string_view name) const;
   Status close_log();
   Status present_ring_bytes(size_t* bytes);
+  size_t segment_bytes(const std::vector<format::LogEpoch>& epochs) const;
 
   os::Mutex training_mutex_;  // one dictionary is trained at a time; before settings_mutex_
   os::Mutex settings_mutex_;  // of one tree they change at a time

@@ -33,14 +33,6 @@ size_t ring_bytes_for(size_t budget_bytes) {
   while (bytes > std::min(budget_bytes / 8, db::log_ring_bytes_max)) bytes /= 2;
   return bytes;
 }
-
-wal::LogOptions log_options(size_t budget_bytes, bool direct) {
-  wal::LogOptions options;
-  options.ring_bytes = ring_bytes_for(budget_bytes);
-  options.segment_bytes = db::log_segment_bytes;
-  options.direct = direct;
-  return options;
-}
 }  // namespace
 
 Status Db::Impl::lock_directory(bool exists) {
@@ -110,6 +102,14 @@ Status Db::Impl::present_ring_bytes(size_t* bytes) {
     if (*size == known) *bytes = known;
   }
   return {};
+}
+
+// Of the log that is there, or of the one to begin: `epochs` is empty where the last process has
+// closed the database, and removed it.
+size_t Db::Impl::segment_bytes(const std::vector<format::LogEpoch>& epochs) const {
+  if (!epochs.empty()) return db::segment_bytes_of(epochs.back().start);
+  const Result<uint64_t> free_bytes = machine_.files->free_bytes(path_);
+  return free_bytes.ok() ? db::segment_bytes_for(*free_bytes) : db::log_segment_bytes;
 }
 
 Status Db::Impl::open() {
@@ -228,7 +228,10 @@ Status Db::Impl::open_all(Opened* event) {
   // The parts below the trees.
   const bool direct = options_.io_mode != IoMode::kBuffered;
   if (Status s = open_devices(loaded, *there); !s.ok()) return s;
-  const wal::LogOptions log_options_used = log_options(options_.memory_budget_bytes, direct);
+  wal::LogOptions log_options_used;
+  log_options_used.ring_bytes = ring_bytes_for(options_.memory_budget_bytes);
+  log_options_used.segment_bytes = segment_bytes(loaded.state.epochs);
+  log_options_used.direct = direct;
   Result<std::unique_ptr<os::Arena>> arena = os::Arena::create(options_.memory_budget_bytes);
   if (!arena.ok()) return arena.status();
   arena_ = std::move(arena).value();
@@ -372,7 +375,7 @@ Status Db::Impl::open_all(Opened* event) {
   // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
   // epoch (R6, R7).
   format::Lsn bound =
-      std::max<format::Lsn>({state.lsn_reserved, visible + 1, db::log_segment_bytes});
+      std::max<format::Lsn>({state.lsn_reserved, visible + 1, log_options_used.segment_bytes});
   if (recovery != nullptr) {
     if (Status s = recovery->make_durable(); !s.ok()) return s;
     if (Status s = space_->sync(); !s.ok()) return s;
@@ -386,7 +389,7 @@ Status Db::Impl::open_all(Opened* event) {
   }
   format::LogEpoch epoch;
   epoch.number = state.epochs.empty() ? 1 : state.epochs.back().number + 1;
-  epoch.start = align_up(bound, db::log_segment_bytes);
+  epoch.start = db::epoch_start_from(bound, log_options_used.segment_bytes);
   if (epoch.start > format::kLsnMax - 2 * db::Publisher::kLsnReserve) {
     return Status(StatusCode::kCorruption,
                   path_ + ": the manifest says that the log has come to its last position");
@@ -472,7 +475,7 @@ Status Db::Impl::open_all(Opened* event) {
   publisher_->hold_trim(false);
   if (prepared_.empty()) {
     outcome_reserve_.remove();
-  } else if (const Status s = outcome_reserve_.keep(); !s.ok()) {
+  } else if (const Status s = outcome_reserve_.keep(log_options_.segment_bytes); !s.ok()) {
     log(LogLevel::kWarning,
         "no space is set aside for ending prepared transactions: " + s.to_string());
   }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "db/log_sizing.h"
-
 namespace hawthorn::db {
 
 namespace {
@@ -15,7 +13,7 @@ PreparedTransaction shown(const txn::PrepareRecords& records, uint64_t operation
 }
 }  // namespace
 
-Status OutcomeReserve::keep() {
+Status OutcomeReserve::keep(size_t segment_bytes) {
   os::MutexLock lock(mutex_);
   if (kept_) return {};
   os::OpenFlags flags;
@@ -23,7 +21,7 @@ Status OutcomeReserve::keep() {
   flags.in_place = true;
   Result<std::unique_ptr<os::File>> file = machine_.files->open_file(path_, flags);
   Status status = file.status();
-  if (status.ok()) status = (*file)->allocate(0, log_segment_bytes);
+  if (status.ok()) status = (*file)->allocate(0, segment_bytes);
   if (status.ok()) status = (*file)->sync_data();
   if (status.ok()) {
     status = machine_.files->sync_directory(path_.substr(0, path_.rfind('/')));

@@ -34,7 +34,7 @@ class OutcomeReserve {
   static constexpr std::string_view kName = "prepared.reserve";
 
   // Does nothing where it is there. Errors: kNoSpace, kIoError.
-  Status keep() EXCLUDES(mutex_);
+  Status keep(size_t segment_bytes) EXCLUDES(mutex_);
   // False: it was not there.
   bool give_up() EXCLUDES(mutex_);
   // Whether or not an earlier process has left it.

@@ -8,7 +8,6 @@
 #include "base/out_of_memory.h"
 #include "db/impl.h"
 #include "db/incomplete.h"
-#include "db/log_sizing.h"
 #include "db/manifest.h"
 #include "db/repair_impl.h"
 #include "format/manifest_record.h"
@@ -261,7 +260,7 @@ void Repair::tell_gaps() {
              gap.sealed   ? "records are sealed, and what opens them stood in the manifest"
              : gap.at_end ? "the last record is damaged, or was never finished"
                           : "records are missing or damaged; what follows them is replayed");
-    loss.file = wal::segment_name(gap.from / log_segment_bytes);
+    loss.file = wal::segment_name(gap.from / log_->segment_bytes());
     loss.offset = gap.from;
     loss.bytes = gap.to - gap.from;
   }

@@ -1,6 +1,8 @@
 #include "db/repair_log.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -46,10 +48,10 @@ bool RepairLog::valid_at(const RecordHeader& header, Lsn lsn) const {
 
 bool RepairLog::read_at_lsn(Lsn lsn, char* to, size_t bytes) {
   while (bytes > 0) {
-    const uint64_t number = lsn / log_segment_bytes;
+    const uint64_t number = lsn / segment_bytes_;
     if (!segments_.contains(number)) return false;
-    const uint64_t at = lsn % log_segment_bytes;
-    const size_t piece = std::min<size_t>(bytes, log_segment_bytes - at);
+    const uint64_t at = lsn % segment_bytes_;
+    const size_t piece = std::min<size_t>(bytes, segment_bytes_ - at);
     if (!source_.read(wal::segment_name(number), at, {to, piece})) return false;
     to += piece;
     lsn += piece;
@@ -157,11 +159,35 @@ void RepairLog::tell_unopened() {
   unopened_.clear();
 }
 
+// Without an epoch that tells it, as most records at the front of segments say.
+size_t RepairLog::find_segment_bytes() {
+  if (!epochs_.empty()) return segment_bytes_of(epochs_.back().start);
+  std::map<uint64_t, uint64_t> votes = {{log_segment_bytes, 0}};
+  std::string bytes;
+  for (const uint64_t number : segments_) {
+    const std::string name = wal::segment_name(number);
+    bytes.resize(std::min<uint64_t>(source_.size_of(name), kRepairReadBytes));
+    if (!source_.read(name, 0, {bytes.data(), bytes.size()})) continue;
+    for (uint64_t at = 0; at + kRecordHeaderBytes <= bytes.size(); at += format::kRecordAlign) {
+      const auto lsn = load<uint64_t>(bytes.data() + at + offsetof(RecordHeader, lsn));
+      if (number == 0 || lsn < at || (lsn - at) % number != 0) continue;
+      const uint64_t size = (lsn - at) / number;
+      if (!std::has_single_bit(size) || size > log_segment_bytes) continue;
+      RecordHeader header;
+      std::memcpy(&header, bytes.data() + at, kRecordHeaderBytes);
+      if (valid_at(header, lsn)) ++votes[size];
+    }
+  }
+  return std::max_element(votes.begin(), votes.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
 // A header may lie over the end of what is read at once: pieces overlap by one.
 void RepairLog::scan_segment(uint64_t number) {
   const std::string name = wal::segment_name(number);
-  const uint64_t size = std::min<uint64_t>(source_.size_of(name), log_segment_bytes);
-  const Lsn base = number * log_segment_bytes;
+  const uint64_t size = std::min<uint64_t>(source_.size_of(name), segment_bytes_);
+  const Lsn base = number * segment_bytes_;
   std::string bytes;
   uint64_t at = 0;
   if (!found_.empty()) {
@@ -281,7 +307,7 @@ void RepairLog::find_epochs() {
   if (!starts_.empty()) return;
   for (size_t i = 0; i < records_.size(); ++i) {
     const Lsn lsn = records_[i].lsn;
-    if (i == 0 || (lsn % log_segment_bytes == 0 && records_[i - 1].end() != lsn)) {
+    if (i == 0 || (lsn % segment_bytes_ == 0 && records_[i - 1].end() != lsn)) {
       starts_.push_back(lsn);
     }
   }
@@ -338,7 +364,7 @@ void RepairLog::find_gaps(Lsn trim, Lsn flushed) {
   if (epochs_.empty()) {
     for (size_t i = 1; i < records_.size(); ++i) {
       // An epoch begins with a segment, where the one before has ended anywhere.
-      if (records_[i].lsn % log_segment_bytes != 0) gap(records_[i - 1].end(), records_[i].lsn);
+      if (records_[i].lsn % segment_bytes_ != 0) gap(records_[i - 1].end(), records_[i].lsn);
     }
     return;
   }
@@ -348,11 +374,11 @@ void RepairLog::find_gaps(Lsn trim, Lsn flushed) {
     Lsn reached = std::max(epoch.start, trim);
     while (at < records_.size() && records_[at].end() <= reached) ++at;
     const bool cut_off = at < records_.size() && records_[at].lsn > reached &&
-                         epoch.start < reached && reached / log_segment_bytes != 0 &&
-                         records_[at].lsn / log_segment_bytes == reached / log_segment_bytes &&
-                         records_[at].lsn % log_segment_bytes < format::kRecordBytesMax &&
-                         !segments_.contains(reached / log_segment_bytes - 1) &&
-                         reached % log_segment_bytes == 0;
+                         epoch.start < reached && reached / segment_bytes_ != 0 &&
+                         records_[at].lsn / segment_bytes_ == reached / segment_bytes_ &&
+                         records_[at].lsn % segment_bytes_ < format::kRecordBytesMax &&
+                         !segments_.contains(reached / segment_bytes_ - 1) &&
+                         reached % segment_bytes_ == 0;
     if (cut_off) reached = records_[at].lsn;
     for (; at < records_.size() && records_[at].lsn < epoch.end; ++at) {
       gap(reached, records_[at].lsn);
@@ -373,6 +399,7 @@ Status RepairLog::find(const std::vector<format::LogEpoch>& epochs, Lsn trim, Ls
       segments_.insert(*number);
     }
   }
+  segment_bytes_ = find_segment_bytes();
   for (const uint64_t number : segments_) scan_segment(number);
   scan_ring();
   open_found();
@@ -405,8 +432,8 @@ namespace {
 // Segments that are written front to back.
 class SegmentWriter {
  public:
-  SegmentWriter(const os::Machine& machine, std::string directory)
-      : machine_(machine), directory_(std::move(directory)) {}
+  SegmentWriter(const os::Machine& machine, std::string directory, size_t segment_bytes)
+      : machine_(machine), directory_(std::move(directory)), segment_bytes_(segment_bytes) {}
 
   // What follows is of this epoch.
   Status begin(const format::LogEpoch& epoch) {
@@ -421,9 +448,9 @@ class SegmentWriter {
 
   Status write(Lsn lsn, std::string_view bytes) {
     while (!bytes.empty()) {
-      if (Status s = need(lsn / log_segment_bytes); !s.ok()) return s;
-      const uint64_t at = lsn % log_segment_bytes;
-      const size_t piece = std::min<size_t>(bytes.size(), log_segment_bytes - at);
+      if (Status s = need(lsn / segment_bytes_); !s.ok()) return s;
+      const uint64_t at = lsn % segment_bytes_;
+      const size_t piece = std::min<size_t>(bytes.size(), segment_bytes_ - at);
       if (Status s = file_->write_at(at, bytes.substr(0, piece)); !s.ok()) return s;
       bytes.remove_prefix(piece);
       lsn += piece;
@@ -487,11 +514,12 @@ class SegmentWriter {
         machine_.files->open_file(directory_ + "/" + wal::segment_name(number), {.create = true});
     if (!file.ok()) return file.status();
     file_ = std::move(file).value();
-    return file_->allocate(0, log_segment_bytes);
+    return file_->allocate(0, segment_bytes_);
   }
 
   const os::Machine machine_;
   const std::string directory_;
+  const size_t segment_bytes_;
   uint64_t salt_ = 0;
   std::unique_ptr<wal::RecordSeal> seal_;  // null: it is not encrypted
   std::unique_ptr<os::File> file_;
@@ -503,7 +531,7 @@ Result<std::vector<format::LogEpoch>> RepairLog::write(const os::Machine& machin
                                                        const std::string& directory, Lsn behind,
                                                        const std::string& operations,
                                                        uint32_t count) {
-  SegmentWriter writer(machine, directory);
+  SegmentWriter writer(machine, directory, segment_bytes_);
   std::vector<format::LogEpoch> epochs;
   Lsn end = 0;
   std::string bytes;
@@ -520,10 +548,10 @@ Result<std::vector<format::LogEpoch>> RepairLog::write(const os::Machine& machin
     const bool other = epoch_of(record.lsn) != epoch;
     epoch = epoch_of(record.lsn);
     if (epochs.empty() || record.lsn != end || other) {
-      Lsn start = record.lsn / log_segment_bytes * log_segment_bytes;
+      Lsn start = record.lsn / segment_bytes_ * segment_bytes_;
       // There is no pad that is shorter than a record without a payload.
       const auto fits = [&] { return record.lsn == start || record.lsn - start >= bytes_min; };
-      if (!fits() && start >= end + log_segment_bytes) start -= log_segment_bytes;
+      if (!fits() && start >= end + segment_bytes_) start -= segment_bytes_;
       if (epochs.empty() || (start >= end && fits())) {
         if (Status s = begin(start); !s.ok()) return s;
       }
@@ -544,7 +572,8 @@ Result<std::vector<format::LogEpoch>> RepairLog::write(const os::Machine& machin
     end = record.end();
   }
   // What was flushed lies below the end of the log.
-  if (Status s = begin(align_up(std::max(end, behind + 1), log_segment_bytes)); !s.ok()) return s;
+  if (Status s = begin(epoch_start_from(std::max(end, behind + 1), segment_bytes_)); !s.ok())
+    return s;
   RecordHeader header = {};
   header.type = static_cast<uint8_t>(format::RecordType::kCommit);
   header.operations = count;

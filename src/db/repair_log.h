@@ -62,6 +62,7 @@ class RepairLog {
   std::vector<Record>& records() { return records_; }
   const std::vector<Gap>& gaps() const { return gaps_; }
   const std::vector<Unreadable>& unreadable() const { return unreadable_; }
+  size_t segment_bytes() const { return segment_bytes_; }
   // Where the epoch begins that the lsn lies in: of who wrote what, as far as it can be told.
   format::Lsn epoch_of(format::Lsn lsn) const;
   // Whether a part of [from, to) is missing.
@@ -91,6 +92,7 @@ class RepairLog {
   bool read_in_ring(format::Lsn lsn, char* to, size_t bytes);
   void scan_segment(uint64_t number);
   void scan_ring();
+  size_t find_segment_bytes();
   std::string read_ring();
   uint64_t find_ring_bytes(const std::string& bytes);
   bool ring_header(const std::string& bytes, uint64_t at, format::RecordHeader* header) const;
@@ -106,6 +108,7 @@ class RepairLog {
   std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<wal::RecordSeal>> seals_;  // number, salt
   std::map<format::Lsn, format::Lsn> unopened_;                                      // begin, end
   std::set<uint64_t> segments_;
+  size_t segment_bytes_ = 0;
   uint64_t ring_bytes_ = 0;
   std::map<format::Lsn, Record> found_;
   std::map<format::Lsn, uint64_t> broken_;  // headers that hold, of payloads that do not: lengths

@@ -131,7 +131,7 @@ class Transaction::Impl {
     if (status.ok()) status = may_prepare(id);
     if (status.ok()) status = db_->prepared_.reserve(id);
     if (!status.ok()) return status;
-    status = db_->outcome_reserve_.keep();
+    status = db_->outcome_reserve_.keep(db_->log_options_.segment_bytes);
     if (status.ok()) status = txn_->prepare(id);
     if (!txn_->prepared()) {
       db_->prepared_.cancel(id);

@@ -145,7 +145,8 @@ Status Db::Impl::end_prepared(std::string_view id, uint64_t number, bool commit,
   prepared_.finish_end(id, std::move(txn));
   if (prepared_.empty()) {
     outcome_reserve_.give_up();
-  } else if (const Status s = outcome_reserve_.keep(); !s.ok() && !s.is(StatusCode::kNoSpace)) {
+  } else if (const Status s = outcome_reserve_.keep(log_options_.segment_bytes);
+             !s.ok() && !s.is(StatusCode::kNoSpace)) {
     log(LogLevel::kWarning,
         "no space is set aside for ending prepared transactions: " + s.to_string());
   }
