@@ -29,6 +29,8 @@ constexpr Form kForms[] = {
     {"disk", Shortage::kDisk, true, ENOSPC},
     {"chdir", Shortage::kChdir, false, 0},
     {"rename", Shortage::kRename, false, 0},
+    {"clock", Shortage::kClock, true, 0},
+    {"clock-back", Shortage::kClockBack, true, 0},
 };
 
 const Form& form_of(Shortage shortage) {
@@ -177,6 +179,7 @@ std::string text_of(const Case& shortage) {
 Case draw_case(uint64_t seed) {
   constexpr uint64_t kCallsOf = 5;  // so many of six cases are of system calls
   constexpr uint64_t kCommits = 45;
+  constexpr uint64_t kClockSecondsMax = 1'700'000'000;  // back to 1972, at the time of writing
   Prng prng(seed);
   Case drawn;
   drawn.reopens = prng.one_in(3);
@@ -193,7 +196,7 @@ Case draw_case(uint64_t seed) {
   }
   drawn.after = prng.one_in(3) ? 0 : prng.below(kCommits);
   drawn.shortage = static_cast<Shortage>(prng.between(static_cast<uint64_t>(Shortage::kDescriptors),
-                                                      static_cast<uint64_t>(Shortage::kRename)));
+                                                      static_cast<uint64_t>(Shortage::kClockBack)));
   drawn.error = form_of(drawn.shortage).error;
   switch (drawn.shortage) {
     case Shortage::kDescriptors:
@@ -208,6 +211,10 @@ Case draw_case(uint64_t seed) {
     case Shortage::kDisk:
       drawn.file_system = prng.one_in(2) ? "ext4" : "btrfs";
       drawn.amount = any_size(prng, 16 << 10);
+      break;
+    case Shortage::kClock:
+    case Shortage::kClockBack:
+      drawn.amount = any_size(prng, kClockSecondsMax);
       break;
     default:
       break;
@@ -253,6 +260,8 @@ std::span<const char* const> gate_cases() {
       "disk ext4 512 10",
       "chdir 8 reopen",
       "rename 8",
+      "clock 1000000000 8 reopen",
+      "clock-back 1000000000 8",
   };
   return kCases;
 }

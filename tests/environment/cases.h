@@ -11,6 +11,8 @@
 //   threads AFTER                  no more threads or processes
 //   disk FILESYSTEM KB AFTER       a file system of 160 MB on which so much is left (ext4, btrfs)
 //   chdir AFTER, rename AFTER      another working directory; another name for the database's
+//   clock SECONDS AFTER            the time of day is so much later, until it is set right again
+//   clock-back SECONDS AFTER       or earlier
 //
 // With a last word `reopen` the store is closed and opened again while the shortage lasts.
 //
@@ -35,7 +37,9 @@ enum class Shortage : uint8_t {
   kThreads,
   kDisk,
   kChdir,
-  kRename
+  kRename,
+  kClock,
+  kClockBack
 };
 
 struct Case {

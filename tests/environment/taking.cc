@@ -7,12 +7,46 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+
+namespace {
+std::atomic<int64_t> clock_is_off{0};  // seconds
+}
+
+// In the place of the C library's: reading a clock is no system call that could be answered
+// otherwise.
+extern "C" {
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  const auto result = static_cast<int>(syscall(SYS_clock_gettime, clock, time));
+  const bool is_time_of_day = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+  if (result == 0 && is_time_of_day) time->tv_sec += clock_is_off.load(std::memory_order_relaxed);
+  return result;
+}
+
+int gettimeofday(timeval* __restrict time, void* __restrict) noexcept {
+  timespec now;
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+  time->tv_sec = now.tv_sec;
+  time->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+
+time_t time(time_t* to) noexcept {
+  timespec now;
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+  if (to != nullptr) *to = now.tv_sec;
+  return now.tv_sec;
+}
+}
 
 namespace hawthorn::tests {
 namespace {
@@ -90,6 +124,12 @@ bool Taking::take() {
       return chdir("/") == 0;
     case Shortage::kRename:
       return rename(store_.c_str(), moved_.c_str()) == 0 || errno == ENOENT;
+    case Shortage::kClock:
+      clock_is_off.store(static_cast<int64_t>(case_.amount));
+      return true;
+    case Shortage::kClockBack:
+      clock_is_off.store(-static_cast<int64_t>(case_.amount));
+      return true;
     default:
       return true;
   }
@@ -104,6 +144,10 @@ bool Taking::give_back() {
       return chdir(directory_.c_str()) == 0;
     case Shortage::kRename:
       return rename(moved_.c_str(), store_.c_str()) == 0 || errno == ENOENT;
+    case Shortage::kClock:
+    case Shortage::kClockBack:
+      clock_is_off.store(0);
+      return true;
     default:
       return true;
   }
