@@ -87,6 +87,32 @@ TEST_F(FullBudget, a_large_value_that_waits_in_vain_says_why) {
   EXPECT_OK(db_->put(tree_, "large", value_of(1, 300'000)));
 }
 
+// Locks are flushed by nobody. Everything that can be is, before a write is refused, and the error
+// says who has the budget.
+TEST_F(FullBudget, what_is_unflushed_makes_room_before_a_write_is_refused) {
+  Result<Transaction> locks = db_->begin(TxnMode::kPessimistic);
+  ASSERT_OK(locks.status());
+  Status status;
+  uint64_t locked = 0;
+  for (; status.ok() && locked < 2'000'000; ++locked) {
+    ASSERT_OK(locks->lock(held_, big_endian(locked), RowLock::kExclusive));
+    if (locked % 100 == 0) status = db_->put(tree_, big_endian(locked), value_of(locked, 1000));
+  }
+  ASSERT_TRUE(status.is(StatusCode::kOutOfMemory)) << status.to_string();
+  EXPECT_NE(status.message().find("open transactions, cursors"), std::string_view::npos)
+      << status.to_string();
+  EXPECT_EQ(status.message().find("not flushed"), std::string_view::npos) << status.to_string();
+  EXPECT_LT(db_->stats().memory_delta_bytes, size_t{128} << 10);
+  locks->abort();
+  ASSERT_OK(db_->put(tree_, "more", "value"));
+  for (uint64_t i = 0; i + 100 < locked; i += 100) {
+    Value value;
+    ASSERT_OK(db_->get(tree_, big_endian(i), value));
+    ASSERT_EQ(value.view(), value_of(i, 1000));
+  }
+  EXPECT_TRUE(clean(*db_));
+}
+
 // Small values make runs of more than a megabyte, which merges write as fast as they can when all
 // is flushed: what is written need not stay until it is published.
 TEST(LargeRuns, are_flushed_within_the_budget) {
