@@ -28,6 +28,9 @@ constexpr size_t kJoinedPart = 2;
 constexpr size_t kJoinMax = 8;
 constexpr uint64_t kJoinPauseUs = 1'000'000;  // after one that failed
 constexpr size_t kIdleMergersMax = 4;
+// Of the largest range, by a piece of what is split on a full disk: how much an image takes beside
+// its entries is not known before.
+constexpr double kReadyShares[] = {0.9, 0.7, 0.4};
 
 size_t step_bytes(const tree::MergePolicy& policy) {
   return std::min(kStepContainers * policy.target_bytes, kStepBytesMax);
@@ -73,7 +76,9 @@ Edit edit_of(const tree::MergeOutput& output) {
 
 // What earlier flushes have replaced is free only when they are published. When that is not enough
 // the index alone is rewritten, which takes little more than it replaces; garbage stays for later.
-// Where free space is in small pieces, so is what a container is then split into.
+// Where free space is in small pieces, so is what a container is then split into: the largest
+// ranges take most of it, as they are often what others of its size have left, and small ones the
+// rest.
 Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
                                   bool force, const tree::MergePolicy& policy, bool* flushed) {
   Status status = try_flush(tree, low, allow_io, force, policy, flushed);
@@ -89,15 +94,16 @@ Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low,
   if (status.is(StatusCode::kNoSpace)) {
     status = try_flush(tree, low, allow_io, force, least, flushed);
   }
-  // Values that cannot be read need not be, as long as the index can name one extent more. Who
-  // wants them rewritten is told all the same.
+  // Values that cannot be read need not be, but for the smallest of as many extents as the index
+  // can name. Who wants them rewritten is told all the same.
   if (status.is(StatusCode::kCorruption) && !policy.rewrites() && allow_io) {
     Status kept = try_flush(tree, low, allow_io, force, least, flushed);
     if (kept.ok() && *flushed) status = std::move(kept);
   }
   least.keep_extents = false;
-  for (int halves = 0; status.is(StatusCode::kNoSpace) && halves < kSmallestPart; ++halves) {
-    least.target_bytes /= 2;
+  for (const double share : kReadyShares) {
+    if (!status.is(StatusCode::kNoSpace)) break;
+    least.ready_share = share;
     status = try_flush(tree, low, allow_io, force, least, flushed);
   }
   if (*flushed) uncover();

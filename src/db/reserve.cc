@@ -17,6 +17,7 @@ using os::kBlockBytes;
 constexpr size_t kReserveContainers = 4;
 constexpr size_t kExtentContainers = 2;
 constexpr uint32_t kPiecesOfExtent = 4;
+constexpr size_t kPartsSmall = 16;
 constexpr size_t kCoverBytesMin = size_t{4} << 20;
 constexpr size_t kContainerRecordMax = 512;  // of a container in the manifest
 constexpr int kFreedAttempts = 8;
@@ -26,6 +27,17 @@ constexpr int kWaitsMax = 10'000;  // of half a millisecond: a thread that never
 
 size_t Scheduler::merge_bytes() const {
   return kReserveContainers * target_bytes_.load(std::memory_order_relaxed);
+}
+
+// Of an image that is larger than others, and nearly due for a split.
+uint32_t Scheduler::contiguous_blocks() const {
+  const size_t target = target_bytes_.load(std::memory_order_relaxed);
+  return static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
+}
+
+void Scheduler::reserve(size_t beyond_merge) {
+  store_->space->reserve((merge_bytes() + beyond_merge) / kBlockBytes,
+                         contiguous_blocks() / kPiecesOfExtent);
 }
 
 // So much unflushed data shall have its space: twice what there is, so that more is made ready
@@ -43,10 +55,10 @@ Status Scheduler::cover() {
   space::Space& space = *store_->space;
   const size_t wanted = cover_wanted();
   const size_t target = target_bytes_.load(std::memory_order_relaxed);
-  const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
+  const uint32_t contiguous = contiguous_blocks();
   // Before it is ready, so that no large value takes of it (6 of space.h).
   const size_t held = std::max(wanted, covered_.load(std::memory_order_relaxed));
-  space.reserve((merge_bytes() + held) / kBlockBytes);
+  reserve(held);
   Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
   size_t covered = wanted;
   if (!status.ok()) {
@@ -55,11 +67,10 @@ Status Scheduler::cover() {
     for (uint32_t part = contiguous; !some && part >= contiguous / kPiecesOfExtent; part /= 2) {
       some = space.keep_ready(merge_bytes() / kBlockBytes, part).ok();
     }
-    const size_t ready = space.ready_blocks() * kBlockBytes;
-    covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
+    covered = some ? ready_beyond_merge(wanted) : 0;
   }
   // What is flushed on a full disk may be split as small as that.
-  const size_t records = (merge_bytes() + wanted) / (target >> kSmallestPart) * kContainerRecordMax;
+  const size_t records = (merge_bytes() + wanted) / (target / kPartsSmall) * kContainerRecordMax;
   if (Status s = publisher_->keep_manifest_room(records); !s.ok()) {
     status = std::move(s);
     covered = 0;
@@ -70,9 +81,16 @@ Status Scheduler::cover() {
 
 void Scheduler::uncover() {
   os::MutexLock lock(cover_mutex_);
-  const size_t ready = store_->space->ready_blocks() * kBlockBytes;
-  const size_t left = ready - std::min(ready, merge_bytes());
-  if (left < covered_.load(std::memory_order_relaxed)) set_covered(left);
+  const size_t covered = covered_.load(std::memory_order_relaxed);
+  const size_t left = ready_beyond_merge(covered);
+  if (left < covered) set_covered(left);
+}
+
+// What is ready besides what one merge may take, as far as `enough`.
+size_t Scheduler::ready_beyond_merge(size_t enough) const {
+  const uint64_t blocks = (merge_bytes() + enough) / kBlockBytes;
+  const size_t ready = store_->space->ready_in_ranges(blocks) * kBlockBytes;
+  return ready - std::min(ready, merge_bytes());
 }
 
 // The disk may be full. All that is unflushed has its space: flushed and published, it needs less,

@@ -114,7 +114,7 @@ void Scheduler::set_covered(size_t bytes) {
   covered_.store(bytes, std::memory_order_relaxed);
   const size_t quota = quota_.load(std::memory_order_relaxed);
   free_below_.store(std::min(part_of(quota, kFreeBelow), bytes), std::memory_order_relaxed);
-  store_->space->reserve((merge_bytes() + bytes) / os::kBlockBytes);
+  reserve(bytes);
 }
 
 // Deltas may grow past their quota while one transaction holds most of it; log ring and small

@@ -172,7 +172,6 @@ class Scheduler : public txn::Admission {
   Status status() const;
 
  private:
-  static constexpr int kSmallestPart = 4;  // a container is split into no less than its 16th
   struct Candidate {
     tree::TreeRef tree;
     std::string low;
@@ -245,6 +244,9 @@ class Scheduler : public txn::Admission {
   void uncover() EXCLUDES(cover_mutex_);
   void set_covered(size_t bytes) REQUIRES(cover_mutex_);
   size_t merge_bytes() const;
+  uint32_t contiguous_blocks() const;
+  void reserve(size_t beyond_merge);
+  size_t ready_beyond_merge(size_t enough) const;
   Status make_space() EXCLUDES(space_mutex_);
   Status free_until(const std::function<Status()>& enough) REQUIRES(space_mutex_);
   bool flush_news() REQUIRES(space_mutex_);

@@ -1,5 +1,6 @@
 #include "space/free_map.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace hawthorn::space {
@@ -73,6 +74,15 @@ std::optional<ExtentAddress> FreeMap::take(uint32_t blocks) {
     insert(position_of(range.file, range.block + blocks), range.blocks - blocks);
   }
   return taken;
+}
+
+uint64_t FreeMap::blocks_in(uint32_t least, uint64_t enough) const {
+  uint64_t sum = 0;
+  for (auto at = by_size_.rbegin(); at != by_size_.rend() && sum < enough; ++at) {
+    if (at->first < least) break;
+    sum += at->first;
+  }
+  return std::min(sum, enough);
 }
 
 bool FreeMap::carve(const ExtentAddress& range) {

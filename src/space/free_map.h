@@ -37,6 +37,9 @@ class FreeMap {
 
   uint32_t largest() const;
   uint64_t blocks() const { return blocks_; }
+  // How many there are in ranges of at least `least` each, as far as `enough`: then it looks at no
+  // more.
+  uint64_t blocks_in(uint32_t least, uint64_t enough) const;
   size_t count() const { return by_position_.size(); }
   // The ranges of at least `blocks`, the smallest first.
   std::vector<ExtentAddress> at_least(uint32_t blocks) const;

@@ -107,6 +107,14 @@ TEST(FreeMapTest, RandomAgainstAModel) {
     }
     ASSERT_EQ(map.blocks(), expected_blocks);
     if (round % 100 != 0) continue;
+    for (const uint32_t least : {1u, 3u, 20u}) {
+      uint64_t in_ranges = 0;
+      map.for_each(
+          [&](const ExtentAddress& at) { in_ranges += at.blocks < least ? 0 : at.blocks; });
+      for (const uint64_t enough : {uint64_t{0}, in_ranges / 2, in_ranges, in_ranges + 1}) {
+        ASSERT_EQ(map.blocks_in(least, enough), std::min(enough, in_ranges));
+      }
+    }
     // Ranges are maximal, and the two orders agree.
     uint32_t largest = 0;
     for (const ExtentAddress& range_now : ranges_of(map)) {

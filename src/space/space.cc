@@ -124,7 +124,7 @@ Status Space::State::mark_used(const ExtentAddress& extent) {
 
 std::optional<ExtentAddress> Space::State::take_ready(uint32_t blocks, Use use) {
   os::MutexLock lock(mutex);
-  if (use == Use::kInsert && ready.blocks() < reserved_blocks + blocks) return std::nullopt;
+  if (use == Use::kInsert && !holds(reserved_blocks + blocks, blocks)) return std::nullopt;
   std::optional<ExtentAddress> extent = ready.take(blocks);
   if (extent) {
     used_blocks += blocks;
@@ -174,9 +174,15 @@ Result<ExtentAddress> Space::State::insert(uint32_t blocks) {
   }
 }
 
-void Space::reserve(uint64_t blocks) {
+void Space::reserve(uint64_t blocks, uint32_t part) {
   os::MutexLock lock(state_->mutex);
   state_->reserved_blocks = blocks;
+  state_->range_blocks_min = part;
+}
+
+uint64_t Space::ready_in_ranges(uint64_t enough) const {
+  os::MutexLock lock(state_->mutex);
+  return state_->ready.blocks_in(state_->range_blocks_min, enough);
 }
 
 uint64_t Space::ready_blocks() const {
@@ -185,7 +191,7 @@ uint64_t Space::ready_blocks() const {
 }
 
 bool Space::State::holds(uint64_t blocks, uint32_t contiguous) {
-  return ready.blocks() >= blocks && ready.largest() >= contiguous;
+  return ready.blocks_in(range_blocks_min, blocks) >= blocks && ready.largest() >= contiguous;
 }
 
 Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
@@ -194,43 +200,21 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
     if (holds(blocks, contiguous)) return {};
   }
   os::MutexLock growing(grow_mutex);
-  const uint64_t now_us = clock->monotonic_us();
-  const Result<uint64_t> free_bytes = files.free_bytes();
-  if (!full.ok() && blocks >= full_blocks && contiguous >= full_contiguous && free_bytes.ok() &&
-      *free_bytes <= full_free_bytes && now_us - full_since_us < kAskAgainUs && !take_held_back()) {
-    return full;
-  }
-  full = Status();
   for (;;) {
     bool first = false;
-    uint64_t missing = 0;
+    uint32_t range = contiguous;
     {
       os::MutexLock lock(mutex);
       if (holds(blocks, contiguous)) return {};
       if (stay()) continue;
       first = infos.empty();
-      missing = blocks - std::min(blocks, ready.blocks());
+      range = std::max(range, range_blocks_min);
     }
     // The first file begins with what is asked for: a small database needs no more.
-    Status status(StatusCode::kNoSpace);
-    if (!first) status = warm(contiguous);
-    if (status.is(StatusCode::kNoSpace)) {
-      status = add_file(std::max<uint64_t>(contiguous, first ? missing : 0), first);
-    }
-    if (!status.ok()) {
-      if (status.is(StatusCode::kNoSpace)) {
-        if (take_held_back()) continue;
-        full = status;
-        full_blocks = blocks;
-        full_contiguous = contiguous;
-        // With more than that free something else is short, such as descriptors, and the next call
-        // tries again.
-        full_free_bytes =
-            free_bytes.ok() ? std::min<uint64_t>(*free_bytes, contiguous * kBlockBytes) : 0;
-        full_since_us = now_us;
-      }
-      return status;
-    }
+    const Status status =
+        first ? add_file(std::max<uint64_t>(range, blocks), true) : make_ready(range);
+    if (status.is(StatusCode::kNoSpace) && take_held_back()) continue;
+    if (!status.ok()) return status;
   }
 }
 
@@ -244,11 +228,34 @@ Result<ExtentAddress> Space::State::grow(uint32_t blocks) {
       os::MutexLock lock(mutex);
       if (stay()) continue;
     }
-    Status status = warm(blocks);
-    if (status.is(StatusCode::kNoSpace)) status = add_file(blocks);
+    const Status status = make_ready(blocks);
     if (status.is(StatusCode::kNoSpace) && take_held_back()) continue;
     if (!status.ok()) return status;
   }
+}
+
+// One more range, of so many blocks at least. A full disk is not asked again for as much until it
+// has more space than before, or a while has passed: to be told so takes it long, and a flush on a
+// full disk asks for many extents.
+Status Space::State::make_ready(uint32_t blocks) {
+  const uint64_t now_us = clock->monotonic_us();
+  const Result<uint64_t> free_bytes = files.free_bytes();
+  if (!full.ok() && blocks >= full_blocks && free_bytes.ok() && *free_bytes <= full_free_bytes &&
+      now_us - full_since_us < kAskAgainUs) {
+    return full;
+  }
+  Status status = warm(blocks);
+  if (status.is(StatusCode::kNoSpace)) status = add_file(blocks);
+  if (status.is(StatusCode::kNoSpace)) {
+    full = status;
+    full_blocks = blocks;
+    // With more than that free something else is short, such as descriptors, and the next call
+    // tries again.
+    full_free_bytes =
+        free_bytes.ok() ? std::min<uint64_t>(*free_bytes, uint64_t{blocks} * kBlockBytes) : 0;
+    full_since_us = now_us;
+  }
+  return status;
 }
 
 // Makes cold ranges ready, one of them at least as large as asked for. kNoSpace when there is none,
@@ -407,11 +414,9 @@ uint64_t Space::file_bytes() const {
   return bytes;
 }
 
-uint32_t Space::largest_free() const {
-  State& s = *state_;
-  os::MutexLock lock(s.mutex);
-  return std::max(
-      {s.ready.largest(), s.cold.largest(), s.leaving_ready.largest(), s.leaving_cold.largest()});
+uint32_t Space::largest_ready() const {
+  os::MutexLock lock(state_->mutex);
+  return state_->ready.largest();
 }
 
 std::vector<ExtentAddress> Space::free_ranges() const {

@@ -89,12 +89,16 @@ class Space {
   // kNoSpace; kReadOnly.
   Result<ExtentAddress> allocate(uint32_t blocks, Use use = Use::kFlush);
   // Grows the files until `blocks` are free and backed by disk space, `contiguous` of them in one
-  // range. On a full disk it asks the file system again when there is more space than before, or
-  // after a while. Errors: kNoSpace naming the file; kReadOnly.
+  // range, in ranges that count (reserve). On a full disk it asks the file system again when there
+  // is more space than before, or after a while. Errors: kNoSpace naming the file; kReadOnly.
   Status keep_ready(uint64_t blocks, uint32_t contiguous);
   uint64_t ready_blocks() const;
-  // What inserts must leave ready. Raised before it is made ready, none of them takes from it.
-  void reserve(uint64_t blocks);
+  // Of those in ranges that count, as far as `enough`.
+  uint64_t ready_in_ranges(uint64_t enough) const;
+  // What inserts must leave ready, in ranges of at least `part` each: what lies in smaller ones is
+  // for what flushes take beyond what they should. Raised before it is made ready, none of them
+  // takes from it.
+  void reserve(uint64_t blocks, uint32_t part);
   // Extents of no blocks are ignored.
   void release(const ExtentAddress& extent);
 
@@ -131,8 +135,8 @@ class Space {
   uint64_t allocated_bytes() const;  // of the files
   // The same without a look at any, some of which may not be open yet.
   uint64_t file_bytes() const;
-  // The largest free range inside the present files.
-  uint32_t largest_free() const;
+  // The largest extent that may be had without asking the disk.
+  uint32_t largest_ready() const;
   // What is in use, or held, in ascending ranges: all that anybody may still read, for copies.
   std::vector<ExtentAddress> used_ranges() const;
   // All free ranges, ascending, for check.

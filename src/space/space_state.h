@@ -75,10 +75,10 @@ struct Space::State {
   uint64_t clear_batch GUARDED_BY(mutex) = 0;
   std::function<bool()> reclaim;
   uint64_t reserved_blocks GUARDED_BY(mutex) = 0;
-  // When keep_ready last found the disk full: what it said, what was free then, and when.
+  uint32_t range_blocks_min GUARDED_BY(mutex) = 1;  // what is free in smaller ranges does not count
+  // When the disk was last found full: what it said, what was asked for, what was free then.
   Status full GUARDED_BY(grow_mutex);
-  uint64_t full_blocks GUARDED_BY(grow_mutex) = 0;  // what was asked for
-  uint32_t full_contiguous GUARDED_BY(grow_mutex) = 0;
+  uint32_t full_blocks GUARDED_BY(grow_mutex) = 0;
   uint64_t full_free_bytes GUARDED_BY(grow_mutex) = 0;
   uint64_t full_since_us GUARDED_BY(grow_mutex) = 0;
   uint64_t grown_us GUARDED_BY(mutex) = 0;  // when the last file was made
@@ -88,6 +88,7 @@ struct Space::State {
   std::optional<ExtentAddress> take_ready(uint32_t blocks, Use use) EXCLUDES(mutex);
   Result<ExtentAddress> insert(uint32_t blocks) EXCLUDES(grow_mutex, mutex);
   Result<ExtentAddress> grow(uint32_t blocks) EXCLUDES(grow_mutex, mutex);
+  Status make_ready(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
   Status warm(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
   Status warm_file(uint32_t number) REQUIRES(grow_mutex) EXCLUDES(mutex);
   Status warm_range(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);

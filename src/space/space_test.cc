@@ -31,7 +31,7 @@ TEST(SpaceTest, FilesDoubleUpToTheMaximum) {
   EXPECT_EQ(f.size_of(3), 4 * kMegabyte);
   EXPECT_EQ(space->used_blocks(), 12u * kBlocksPerMegabyte);
   EXPECT_EQ(space->allocated_bytes(), 15 * kMegabyte);
-  EXPECT_EQ(space->largest_free(), 3u * kBlocksPerMegabyte);
+  EXPECT_EQ(space->largest_ready(), 3u * kBlocksPerMegabyte);
 }
 
 TEST(SpaceTest, FilesHaveAShareOfThoseBefore) {
@@ -61,7 +61,7 @@ TEST(SpaceTest, AnExtentLargerThanAnyFileGetsOneOfItsOwn) {
   space = f.open(small_files(), {large});
   EXPECT_TRUE(holds(*space, large, 7));
   space->release(large);
-  EXPECT_EQ(space->largest_free(), 9u * kBlocksPerMegabyte);
+  EXPECT_EQ(space->largest_ready(), 9u * kBlocksPerMegabyte);
 }
 
 TEST(SpaceTest, WhatALargeExtentLeavesInItsFileIsUsedAgain) {
@@ -82,7 +82,7 @@ TEST(SpaceTest, WhatALargeExtentLeavesInItsFileIsUsedAgain) {
   space = f.open();  // data.1 is 3 MB, the options say 2
   EXPECT_EQ(space->allocate(2 * kBlocksPerMegabyte).value(),
             (ExtentAddress{1, 0, 2 * kBlocksPerMegabyte}));
-  EXPECT_EQ(space->largest_free(), kBlocksPerMegabyte);
+  EXPECT_EQ(space->largest_ready(), kBlocksPerMegabyte);
   EXPECT_EQ(space->allocate(kBlocksPerMegabyte).value(),
             (ExtentAddress{1, 2 * kBlocksPerMegabyte, kBlocksPerMegabyte}));
   EXPECT_EQ(space->allocate(kBlocksPerMegabyte).value().file, 0u);
@@ -275,7 +275,7 @@ TEST(SpaceTest, AFullDiskIsReportedAndChangesNothing) {
   EXPECT_TRUE(space->allocate(300).status().is(StatusCode::kNoSpace));
   EXPECT_EQ(f.names(), (std::vector<std::string>{"data.0"}));
   EXPECT_EQ(space->used_blocks(), 200u);
-  EXPECT_EQ(space->largest_free(), 56u);
+  EXPECT_EQ(space->largest_ready(), 56u);
   must(space->allocate(56).status());
   EXPECT_TRUE(space->allocate(1).status().is(StatusCode::kNoSpace));
   space->release(first);
@@ -310,7 +310,7 @@ TEST(SpaceTest, TwoInsertsDoNotTakeOfTheReserveWhatOneMay) {
   must(space->keep_ready(250, 100));
   f.disk->set_capacity(f.disk->used_bytes());
   const uint64_t ready = space->ready_blocks();
-  space->reserve(ready - 100);
+  space->reserve(ready - 100, 1);
   Status other;
   os::set_test_point("space.insert.before_take", [&] {
     os::set_test_point("space.insert.before_take", {});
@@ -325,6 +325,53 @@ TEST(SpaceTest, TwoInsertsDoNotTakeOfTheReserveWhatOneMay) {
 }
 #endif
 
+// What is free in ranges that are too small for a flush is none of the reserve, and flushes may
+// take it.
+TEST(SpaceTest, SmallRangesDoNotCount) {
+  Fixture f;
+  auto space = f.open();
+  must(space->keep_ready(400, 400));
+  f.disk->set_capacity(f.disk->used_bytes());
+  std::vector<ExtentAddress> extents;
+  for (auto extent = space->allocate(4); extent.ok(); extent = space->allocate(4)) {
+    extents.push_back(*extent);
+  }
+  const size_t small = extents.size() / 2;
+  for (size_t i = 0; i < small; i += 2) space->release(extents[i]);
+  space->reserve(0, 8);
+  EXPECT_EQ(space->ready_blocks(), 100u);
+  EXPECT_EQ(space->ready_in_ranges(~uint64_t{0}), 0u);
+  EXPECT_TRUE(space->keep_ready(4, 4).is(StatusCode::kNoSpace));
+  for (size_t i = small + 1; i < small + 21; ++i) space->release(extents[i]);
+  EXPECT_EQ(space->ready_in_ranges(~uint64_t{0}), 80u);
+  EXPECT_EQ(space->ready_in_ranges(50), 50u);
+  must(space->keep_ready(80, 80));
+  space->reserve(40, 8);
+  must(space->allocate(40, Use::kInsert).status());
+  EXPECT_TRUE(space->allocate(8, Use::kInsert).status().is(StatusCode::kNoSpace));
+  must(space->allocate(40).status());
+  must(space->allocate(4).status());
+}
+
+// A full disk is asked for as much, or more, only when it has more space than before, or after a
+// while: to find that out takes it long.
+TEST(SpaceTest, AFullDiskIsNotAskedAgainAndAgain) {
+  Fixture f;
+  auto space = f.open();
+  must(space->keep_ready(100, 100));
+  f.disk->set_capacity(f.disk->used_bytes());
+  Status status;
+  while (status.ok()) status = space->allocate(3).status();
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  const uint64_t allocations = f.disk->counters().allocates;
+  for (uint32_t blocks = 3; blocks < 100; ++blocks) {
+    EXPECT_TRUE(space->allocate(blocks).status().is(StatusCode::kNoSpace));
+  }
+  EXPECT_EQ(f.disk->counters().allocates, allocations);
+  f.disk->set_capacity(f.disk->used_bytes() + (uint64_t{1} << 20));
+  must(space->allocate(3).status());
+}
+
 TEST(SpaceTest, ThreadsThatInsertLeaveTheReserve) {
   for (uint64_t round = 0; round < 20; ++round) {
     Fixture f(round);
@@ -332,7 +379,7 @@ TEST(SpaceTest, ThreadsThatInsertLeaveTheReserve) {
     must(space->keep_ready(2000, 10));
     f.disk->set_capacity(f.disk->used_bytes());
     const uint64_t reserved = space->ready_blocks() - 100;
-    space->reserve(reserved);
+    space->reserve(reserved, 1);
     std::atomic<uint64_t> taken{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {

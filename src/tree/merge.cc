@@ -66,6 +66,24 @@ uint32_t similar_extents(const RunFile& old_file, uint32_t gone, size_t added) {
   return 0;
 }
 
+// Of more value extents than an index can name the smallest ones, whose values go into the new one.
+uint32_t smallest_extents(const RunFile& old_file, uint32_t gone, size_t added) {
+  const size_t stay = old_file.values.size() - static_cast<size_t>(std::popcount(gone));
+  uint32_t bits = 0;
+  for (size_t over = stay + added; over > RunFile::kExtentsMax; --over) {
+    uint32_t least = 0;
+    size_t least_bytes = ~size_t{0};
+    for (uint32_t e = 0; e < old_file.record.values.size(); ++e) {
+      const size_t bytes = live_in(old_file.record.values[e]);
+      if (((gone | bits) >> e & 1) != 0 || bytes >= least_bytes) continue;
+      least = e;
+      least_bytes = bytes;
+    }
+    bits |= uint32_t{1} << least;
+  }
+  return bits;
+}
+
 // Everything of the plan but whether the delta lies behind the run, which needs the run.
 // `new_extents`: 0 when the delta surely needs none.
 Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
@@ -75,7 +93,12 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
     const bool moves = policy.move_file == old_file.record.values[e].address.file;
     if (old_file.all_garbage(e) || moves) plan.left_behind |= uint32_t{1} << e;
   }
-  if (policy.keep_extents && old_file.values.size() + new_extents <= RunFile::kExtentsMax) {
+  if (policy.keep_extents) {
+    plan.left_behind |= smallest_extents(old_file, plan.left_behind, new_extents);
+    return plan;
+  }
+  if (policy.ready_share != 0) {
+    plan.shape = Shape::kRewrite;
     return plan;
   }
   const size_t total = live_bytes(old_file) + added;
@@ -227,7 +250,7 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
       status = work.load_values();
       if (status.ok()) {
         const size_t kept = work.run == nullptr ? 0 : live_bytes(old_file);
-        status = work.merge_rewrite(plan.pieces, kept + added);
+        status = work.merge_rewrite(plan.pieces, kept + added, policy.ready_share);
       }
       break;
     case Shape::kAppend:

@@ -45,7 +45,11 @@ struct MergePolicy {
   double garbage_max = 0.15;      // above this part of the value bytes all are rewritten
   size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 64 MB
   bool recluster = false;         // rewrite all values in any case
-  bool keep_extents = false;      // rewrite the index alone, as long as it can name the extents
+  // Rewrites the index alone, and of more extents than that can name the smallest ones.
+  bool keep_extents = false;
+  // Not 0: rewrites all, in pieces each of which takes such a part of the largest range that is
+  // ready on disk by then (Space::largest_ready), whatever the target.
+  double ready_share = 0;
   // Rewrites what lies in this data file, and the index; large values as moved_large says, which
   // names the new extents by the old ones.
   std::optional<uint32_t> move_file = std::nullopt;

@@ -12,8 +12,6 @@
 
 namespace hawthorn::tree {
 
-namespace {}
-
 // Of the container's last piece. A piece in the middle learns its end only when the next one
 // starts, so its prefix is taken from the container.
 size_t Merger::Work::skip_from(std::string_view low) const {
@@ -48,7 +46,8 @@ Result<char*> Merger::Work::take_memory(size_t bytes, bool index) {
   return Status(StatusCode::kOutOfMemory,
                 "no memory for a flush of " + std::to_string(bytes) + " bytes: of a budget of " +
                     std::to_string(arena.budget()) + ", unflushed data holds " +
-                    std::to_string(arena.used(os::Quota::kDelta)) + ", index runs " +
+                    std::to_string(arena.used(os::Quota::kDelta)) + ", trees " +
+                    std::to_string(arena.used(os::Quota::kTrees)) + ", index runs " +
                     std::to_string(arena.used(os::Quota::kIndex)) + ", values " +
                     std::to_string(arena.used(os::Quota::kValues)) + ", merges " +
                     std::to_string(arena.used(os::Quota::kMerge)));

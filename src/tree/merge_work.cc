@@ -530,36 +530,54 @@ Status Merger::Work::each_key(size_t from, size_t to, Visit visit) {
 
 // Emits what is kept of a key, its values moved to the new extent; returns the bytes it takes.
 size_t Merger::Work::emit_key(std::string_view key) {
-  const size_t copied_before = copied_bytes;
   const size_t large_before = large_kept.size();
   size_t bytes = 0;
   for (const Kept& kept : key_versions) {
+    const size_t copied_before = copied_bytes;
     if (kept.version != nullptr) {
       emit_version(key, kept);
     } else {
       emit_rewritten(key, kept);
     }
-    bytes += kEntryBytes + (copied_bytes > copied_before ? 0 : key.size() + 8);
-    if (kept.version != nullptr && copied_bytes == copied_before) bytes += kept.version->size;
+    bytes += kEntryBytes;
+    if (copied_bytes > copied_before) {
+      bytes += copied_bytes - copied_before;
+      continue;
+    }
+    bytes +=
+        key.size() + 8 +
+        (kept.version != nullptr ? kept.version->size : run->entry(kept.index).inline_value.size());
   }
-  return bytes + copied_bytes - copied_before +
-         (large_kept.size() - large_before) * kLargeExtentBytes;
+  return bytes + (large_kept.size() - large_before) * kLargeExtentBytes;
 }
 
-// All values are rewritten, in `pieces` runs of about equal size.
-Status Merger::Work::merge_rewrite(size_t pieces, size_t total) {
+// What a piece may hold that fits the largest range, or its part: beside entries it has a header,
+// and the ends of blocks.
+size_t Merger::Work::ready_bytes(double share) const {
+  constexpr size_t kOverhead = 2 * os::kBlockBytes;
+  const size_t range = size_t{store->space->largest_ready()} * os::kBlockBytes;
+  return static_cast<size_t>(share * static_cast<double>(range - std::min(range, kOverhead)));
+}
+
+// All values are rewritten, in `pieces` runs of about equal size, or with a share in as many as fit
+// the ranges that are ready (MergePolicy).
+Status Merger::Work::merge_rewrite(size_t pieces, size_t total, double ready_share) {
   output.reclustered = run != nullptr;
   new_extent = 0;
-  const size_t piece_bytes = total / pieces + 1;
+  const bool by_ranges = ready_share != 0;
+  size_t piece_bytes = by_ranges ? ready_bytes(ready_share) : total / pieces + 1;
   size_t piece_used = 0;
   size_t made = 0;
   start_piece(container->low, container->skip);
   Status status = each_key(0, records.size(), [&](std::string_view key) -> Status {
-    if (!key_versions.empty() && piece_used >= piece_bytes && made + 1 < pieces) {
+    const bool may_end = by_ranges || made + 1 < pieces;
+    if (!key_versions.empty() && piece_used >= piece_bytes && may_end) {
       if (Status s = finish_piece(false); !s.ok()) return s;
       ++made;
       piece_used = 0;
-      start_piece(key, made + 1 == pieces ? skip_from(key) : container->skip);
+      const bool last = !by_ranges && made + 1 == pieces;
+      start_piece(key, last ? skip_from(key) : container->skip);
+      if (by_ranges) piece_bytes = ready_bytes(ready_share);
     }
     piece_used += emit_key(key);
     return {};

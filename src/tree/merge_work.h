@@ -152,7 +152,8 @@ struct Merger::Work {
   void append_kept(uint32_t from, uint32_t to);
   bool moves(uint32_t index) const;
   std::string moved(std::string_view encoded) const;
-  Status merge_rewrite(size_t pieces, size_t total);
+  size_t ready_bytes(double share) const;
+  Status merge_rewrite(size_t pieces, size_t total, double ready_share);
   Status merge_append(size_t pieces, size_t total);
   Status merge_join(std::span<const size_t> records_of);
   Status merge_divide(std::span<const std::string> lows);

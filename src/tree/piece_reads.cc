@@ -6,8 +6,6 @@
 
 namespace hawthorn::tree {
 
-namespace {}  // namespace
-
 Status PieceReads::begin(Residency* residency, RunFile* file, std::span<const PieceRead> pieces,
                          Need need) {
   reset();

@@ -13,8 +13,6 @@
 
 namespace hawthorn::tree {
 
-namespace {}  // namespace
-
 bool Residency::walked_lately(RunFile* file) const {
   const uint64_t at = file->walked_at.load(std::memory_order_relaxed);
   if (at == 0) return false;

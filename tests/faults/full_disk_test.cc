@@ -185,6 +185,31 @@ TEST_F(FullDisk, what_is_admitted_can_be_flushed) {
   filled.expect_all();
 }
 
+// All the same where there are hundreds of containers, with many value extents each or with their
+// values in their images, and what is free lies in small pieces.
+TEST_F(FullDisk, what_is_admitted_can_be_flushed_to_small_pieces) {
+  const uint64_t disks = scaled(4);
+  for (uint64_t number = 0; number < disks; ++number) {
+    const size_t size = number % 2 == 0 ? 1000 : 100;
+    SCOPED_TRACE(std::to_string(number) + ", values of " + std::to_string(size));
+    SimDisk disk(number);
+    SimMachine machine(disk, 1);
+    auto db = open(machine);
+    ASSERT_OK(db.status());
+    Filled filled = this->filled(**db);
+    filled.next = number / 2 << 32;
+    disk.set_capacity(size == 1000 ? 170 * kMB : 100 * kMB);
+    EXPECT_GT(filled.fill(size) * size, size == 1000 ? 110 * kMB : 50 * kMB);
+    ASSERT_OK((*db)->flush());
+    filled.expect_all();
+    ASSERT_OK(filled.delete_some(filled.sure.size() / 3));
+    EXPECT_GT(filled.fill(size), filled.sure.size() / 8);
+    ASSERT_OK((*db)->flush());
+    filled.expect_all();
+    ASSERT_OK((*db)->close());
+  }
+}
+
 // Somebody else fills the disk at any moment, and stays.
 TEST_F(FullDisk, filled_by_others) {
   for (const uint64_t puts : {0, 1, 100, 1500, 4000, 9000}) {
