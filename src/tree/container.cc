@@ -307,6 +307,11 @@ void read_outlined_run(const Run& outline, const RunReading& reading, PointRead*
     const char* bytes = cold_bytes(range, reading.cold, result);
     if (bytes == nullptr) return;
     const Run run = outline.with_groups(groups, bytes);
+    if (outline.block_begin(groups.begin) != outline.block_begin(groups.end - 1) &&
+        !run.check_heap_order(groups).ok()) {
+      result->state = PointRead::State::kDamaged;
+      return;
+    }
     const Run::Range own = run.range_in(groups, key);
     if (run.tells_heap_range(own, groups.end)) {
       return read_bare_run(run, own, reading, result);

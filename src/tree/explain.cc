@@ -154,7 +154,7 @@ class RunCost {
     std::unique_ptr<Run> made;
     const bool roomy = residency_.roomy(image_.memory_bytes());
     if (outline == nullptr) {
-      if (!file_.record.wide || !file_.record.first_heads || roomy) return false;
+      if (!file_.outline_is_apart() || roomy) return false;
       Result<std::unique_ptr<Run>> attached =
           Run::attach_outline(whole_.image(), image_.memory_bytes(), file_.record.low);
       if (!attached.ok()) return attached.status();

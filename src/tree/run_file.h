@@ -40,6 +40,7 @@ struct alignas(64) RunFile : os::InHugePages {
   static constexpr uint32_t kExtentsMax = 14;
   static constexpr uint8_t kNotSettled = 255;
   static constexpr uint8_t kUsesMax = 254;
+  static constexpr uint32_t kSmallFrontBlocks = 3;  // behind the header area, with a small heap
 
   // The line that every read needs; with many extents, the next one, too.
   std::atomic<Run*> run{nullptr};
@@ -67,6 +68,7 @@ struct alignas(64) RunFile : os::InHugePages {
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 
+  std::atomic<bool> front_went{false};         // out of memory, once at least
   std::atomic<bool> damage_told{false};        // to listeners, once
   std::atomic<const Status*> damage{nullptr};  // what it is; owned, set once
   // From now on its run is not read again: whoever needs it is told `damage`.
@@ -116,8 +118,15 @@ struct alignas(64) RunFile : os::InHugePages {
   // With its values.
   uint64_t disk_blocks() const;
 
-  // What a cursor goes by: the run, or its outline where that tells which blocks of its groups have
-  // all that is asked. Null: neither is in memory.
+  // Whether the header area is worth a read of its own, for an outline: it tells which blocks are
+  // needed, and the front is more than two of those.
+  bool outline_is_apart() const {
+    if (!record.first_heads || record.wide) return record.first_heads;
+    const uint32_t blocks = image->front_blocks - image->header_blocks;
+    return blocks > (image->heap_bytes() == 0 ? kSmallFrontBlocks : 1);
+  }
+  // What a walk goes by: the run, or its outline where its windows are of groups. Null: neither is
+  // in memory.
   const Run* run_to_walk() const {
     const Run* present = run.load(std::memory_order_acquire);
     return present == nullptr && record.wide ? outline.load(std::memory_order_acquire) : present;
