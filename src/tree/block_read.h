@@ -82,6 +82,9 @@ class ColdBlocks {
   // of a heap have 16 readable bytes before and behind them; groups lie in their 64-byte lines as
   // on disk.
   const char* bytes(const BlockRange& range);
+  // In the same guard, what is to be read of a range: of groups, those that are kept here already
+  // or are in frames are left out at both ends, since blocks of groups are always kept.
+  BlockRange missing(const BlockRange& range);
   // Takes over what was read and verified, inside the guard in which it is used: its blocks go to
   // frames, as far as there are.
   void add(BlockRead read);

@@ -159,7 +159,7 @@ namespace {
 const char* cold_bytes(const BlockRange& range, ColdBlocks* cold, PointRead* result) {
   const char* bytes = cold == nullptr ? nullptr : cold->bytes(range);
   if (bytes != nullptr) return bytes;
-  result->needed = range;
+  result->needed = cold == nullptr ? range : cold->missing(range);
   result->state = PointRead::State::kNeedBlocks;
   return nullptr;
 }

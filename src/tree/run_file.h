@@ -40,7 +40,6 @@ struct alignas(64) RunFile : os::InHugePages {
   static constexpr uint32_t kExtentsMax = 14;
   static constexpr uint8_t kNotSettled = 255;
   static constexpr uint8_t kUsesMax = 254;
-  static constexpr uint32_t kSmallFrontBlocks = 3;  // behind the header area, with a small heap
 
   // The line that every read needs; with many extents, the next one, too.
   std::atomic<Run*> run{nullptr};
@@ -118,12 +117,12 @@ struct alignas(64) RunFile : os::InHugePages {
   // With its values.
   uint64_t disk_blocks() const;
 
-  // Whether the header area is worth a read of its own, for an outline: it tells which blocks are
-  // needed, and the front is more than two of those.
+  // Whether the header area is worth a read of its own, for an outline: it tells which of several
+  // index blocks are needed.
   bool outline_is_apart() const {
-    if (!record.first_heads || record.wide) return record.first_heads;
-    const uint32_t blocks = image->front_blocks - image->header_blocks;
-    return blocks > (image->heap_bytes() == 0 ? kSmallFrontBlocks : 1);
+    const auto entries = static_cast<uint32_t>(record.entries);
+    return record.first_heads &&
+           (record.wide || format::run_index_blocks(format::run_group_count(entries)) > 1);
   }
   // What a walk goes by: the run, or its outline where its windows are of groups. Null: neither is
   // in memory.
