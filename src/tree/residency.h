@@ -163,7 +163,7 @@ class Residency {
   // of them have room.
   bool roomy(size_t bytes) const;
   // Told when a read by its outline needs index blocks of a file from disk: whether the whole front
-  // should be read instead, since that happens often. Behind an open, where there is room for it, a
+  // should be read instead, since that happens often. Of a front that never was in memory a
   // few times are often.
   bool wants_front(RunFile* file);
   // Gets an extent's body to lie in memory as a whole, from frames and from disk,

@@ -24,8 +24,8 @@ constexpr uint32_t kBlocksPerUse = 2;
 // So many index blocks are read by a file's outline before its front is read as a whole: where it
 // does not stay, that costs no more than they did.
 constexpr uint32_t kIndexReadsPerFront = 32;
-// Of a front that was never in memory, where there is room for it: as many, or one for so many
-// blocks.
+// Of a front that was never in memory, as many, or one for so many blocks: nothing says yet that it
+// will not stay.
 constexpr uint32_t kIndexReadsAtFirst = 4;
 constexpr uint32_t kBlocksPerIndexRead = 8;
 }  // namespace
@@ -91,9 +91,9 @@ bool Residency::wants_front(RunFile* file) {
   // The values are in its blocks, which settle as values do.
   if (file->record.wide) return false;
   const uint32_t blocks = file->image->front_blocks;
-  const bool stays = !file->front_went && spare(file->image->front_bytes());
-  const uint32_t reads = stays ? std::max(kIndexReadsAtFirst, blocks / kBlocksPerIndexRead)
-                               : std::max(kIndexReadsPerFront, 2 * blocks);
+  const uint32_t reads = file->front_went
+                             ? std::max(kIndexReadsPerFront, 2 * blocks)
+                             : std::max(kIndexReadsAtFirst, blocks / kBlocksPerIndexRead);
   return file->index_reads.fetch_add(1, std::memory_order_relaxed) % reads == reads - 1;
 }
 
