@@ -122,16 +122,8 @@ bool ColdBlocks::copy(const Extent& extent, uint32_t number, size_t in_block, si
 
 BlockRange ColdBlocks::missing(const BlockRange& range) {
   if (!range.groups) return range;
-  uint32_t first = range.first_block();
-  uint32_t end = first + range.blocks();
-  while (first + 1 < end && block(*range.extent, first) != nullptr) ++first;
-  while (first + 1 < end && block(*range.extent, end - 1) != nullptr) --end;
-  BlockRange rest = range;
-  rest.offset = std::max(range.offset, first * static_cast<uint32_t>(os::kBlockBytes));
-  const uint32_t stop =
-      std::min(range.offset + range.size, end * static_cast<uint32_t>(os::kBlockBytes));
-  rest.size = stop - rest.offset;
-  return rest;
+  return without_ends(range,
+                      [&](uint32_t number) { return block(*range.extent, number) != nullptr; });
 }
 
 const char* ColdBlocks::bytes(const BlockRange& range) {

@@ -14,6 +14,7 @@
 // 2. Blocks that got no frame stay with the ColdBlocks that read them, so that a read comes to its
 //    end also where memory is short; blocks of groups always do where more is read after them.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,20 @@ struct BlockRange {
     return (offset + size + os::kBlockBytes - 1) / os::kBlockBytes - first_block();
   }
 };
+
+// What is left of a range where blocks at its ends are there already; one block at least.
+template <typename Has>
+BlockRange without_ends(const BlockRange& range, Has has) {
+  constexpr auto kBlock = static_cast<uint32_t>(os::kBlockBytes);
+  uint32_t first = range.first_block();
+  uint32_t end = first + range.blocks();
+  while (first + 1 < end && has(first)) ++first;
+  while (first + 1 < end && has(end - 1)) --end;
+  BlockRange rest = range;
+  rest.offset = std::max(range.offset, first * kBlock);
+  rest.size = std::min(range.offset + range.size, end * kBlock) - rest.offset;
+  return rest;
+}
 
 // Whole blocks on their way from disk. Movable; gives back what it has when it goes.
 class BlockRead {

@@ -75,7 +75,6 @@ TreeCursor::TreeCursor(TreeState* tree, const ReadView& view, Options options)
       tree_(tree),
       view_(view),
       options_(std::move(options)),
-      index_(tree->store()->residency),
       window_(std::make_unique<CursorWindow>(tree->store()->residency)),
       read_ahead_(tree, view.ts, !key_only_, options_.lower, options_.upper) {
   empty_range_ = options_.lower && options_.upper && *options_.lower >= *options_.upper;
@@ -109,7 +108,7 @@ void TreeCursor::leave() {
   delta_next_ = nullptr;
   unseen_ = nullptr;
   window_->reset();
-  index_.reset();
+  if (by_index()) index_->reset();
   file_.reset();
   active_.release();
   frozen_.release();

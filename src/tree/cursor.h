@@ -193,6 +193,7 @@ class TreeCursor {
   bool has_newer_run(std::string_view key) const;
   Status settle_in();
   Status load_front();
+  bool by_index() const { return index_ != nullptr && index_->begun(); }
   bool load_index(Run::Range range, bool heads);
   bool place(Seek mode, std::string_view key);
   bool place_last();
@@ -202,7 +203,7 @@ class TreeCursor {
   uint32_t lower_bound_in(Run::Range heads, std::string_view key) const;
   Run::Range range_of(Seek mode, std::string_view key) const;
   Run::Range heads_of(std::string_view key) const {
-    return index_.begun() ? index_.range_of(key) : file_run_->range_of(key);
+    return by_index() ? index_->range_of(key) : file_run_->range_of(key);
   }
   bool worth_a_search(Run::Range range) const;
   bool search_records(Run::Range* range, std::string_view key);
@@ -346,7 +347,7 @@ class TreeCursor {
   bool high_inside_ = false;  // the upper bound does
   std::string low_;
   std::string high_;
-  CursorIndex index_;
+  std::unique_ptr<CursorIndex> index_;  // made when it is needed
   std::unique_ptr<CursorWindow> window_;
   std::optional<Run> windowed_run_;
   size_t window_bytes_ = CursorWindow::kFirstBytes;  // of the next one

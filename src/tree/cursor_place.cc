@@ -94,7 +94,10 @@ Status TreeCursor::settle_in() {
   if (by_outline && !all && !settles && (file_->record.wide || walk_bytes_ < kBytesBefore)) {
     if (Status s = residency.load_outline(file_.get()); !s.ok()) return s;
     take_run(file_->run_to_walk());
-    if (run_ == nullptr && index_.begin(file_.get())) take_run(&index_.run());
+    if (run_ == nullptr) {
+      if (index_ == nullptr) index_ = std::make_unique<CursorIndex>(&residency);
+      if (index_->begin(file_.get())) take_run(&index_->run());
+    }
     windowed_ = !whole();
     if (run_ != nullptr) return {};
   }
@@ -119,7 +122,7 @@ Status TreeCursor::settle_in() {
 Status TreeCursor::load_front() {
   window_->reset();
   bare_window_ = false;
-  index_.reset();
+  index_->reset();
   run_ = nullptr;
   file_run_ = nullptr;
   // From here on, nothing goes of what is there.
@@ -133,15 +136,15 @@ Status TreeCursor::load_front() {
 // Has what the index tells of these entries, or of their heads; where there are none, of the next
 // one in the direction of travel. False: status_ says why.
 bool TreeCursor::load_index(Run::Range range, bool heads) {
-  if (!index_.begun()) return true;
+  if (!by_index()) return true;
   const Result<CursorIndex::Load> loaded =
-      heads ? index_.load_heads(range, forward_) : index_.load(range, forward_);
+      heads ? index_->load_heads(range, forward_) : index_->load(range, forward_);
   if (loaded.ok() && *loaded == CursorIndex::Load::kThere) return true;
   if (loaded.ok() && *loaded == CursorIndex::Load::kLoaded) {
     // What it has was found by other blocks.
     window_->reset();
     bare_window_ = false;
-    take_run(&index_.run());
+    take_run(&index_->run());
     return true;
   }
   status_ = loaded.ok() ? load_front() : loaded.status();
@@ -197,13 +200,13 @@ bool TreeCursor::place_run(Seek mode, std::string_view key) {
   const uint32_t entries = run_->entries();
   const bool skips = mode == Seek::kGreater || mode == Seek::kLessEqual;
   if (windowed_) {
-    index_.begin_place();
+    if (by_index()) index_->begin_place();
     Run::Range range = range_of(mode, key);
     run_end_ = forward_ ? entries : 0;
     run_next_ = forward_ ? range.begin : range.end;
     run_stop_ = run_end_;
     if (run_next_ == run_end_) return true;
-    if (index_.begun()) {
+    if (by_index()) {
       if (!load_index(range, true)) return false;
       range = range_of(mode, key);
       run_next_ = forward_ ? range.begin : range.end;
@@ -247,7 +250,7 @@ bool TreeCursor::place_last() {
   if (run_ != nullptr) {
     const uint32_t entries = run_->entries();
     run_next_ = entries;
-    index_.begin_place();
+    if (by_index()) index_->begin_place();
     if (windowed_ && !load_window({entries, entries})) return fail(std::move(status_));
     find_end();
     run_next_ = std::max(run_next_, run_stop_);
@@ -320,7 +323,7 @@ void TreeCursor::use_window(bool values) {
 bool TreeCursor::load_window(Run::Range must) {
   HAWTHORN_TEST_POINT("tree.cursor.before_load");
   const bool proven = walk_bytes_ >= kBytesBefore && !passing_;
-  if (proven && index_.begun()) {
+  if (proven && by_index()) {
     status_ = load_front();
     if (!status_.ok()) return false;
   }
@@ -359,8 +362,8 @@ Status TreeCursor::read_window(Run::Range must) {
   const bool values = !key_only_ && !passing_;
   size_t bytes = std::min(window_bytes_, most);
   // What was read of the index counts.
-  bytes -= std::min(index_.take_bytes(), bytes / 2);
-  const Run::Range within = index_.begun() ? index_.entries() : Run::Range{0, file_run_->entries()};
+  if (by_index()) bytes -= std::min(index_->take_bytes(), bytes / 2);
+  const Run::Range within = by_index() ? index_->entries() : Run::Range{0, file_run_->entries()};
   const Run::Range range =
       CursorWindow::choose(*file_.get(), *file_run_, values, must, forward_, bytes, within);
   const size_t missing = CursorWindow::missing(*file_.get(), *file_run_, values);

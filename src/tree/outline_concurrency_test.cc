@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -85,6 +86,24 @@ TEST_P(OutlineTest, TheFrontComesBack) {
   EXPECT_NE(file()->run.load(), nullptr);
   // Not before as much was read as it takes to read all of it.
   EXPECT_GE(reads, static_cast<int>(file()->image->front_blocks));
+}
+
+// As just after an open, where the first reads go by outlines.
+TEST_P(OutlineTest, AFrontThatNeverWasInMemoryComesSoon) {
+  if (wide()) return;  // its blocks settle
+  leave_outline();
+  test_.evict_all();
+  file()->front_went = false;
+  const uint32_t blocks = file()->image->front_blocks;
+  std::string found;
+  uint32_t gets = 0;
+  for (; gets < blocks && file()->run.load() == nullptr; ++gets) {
+    const uint64_t i = uint64_t{gets} * kKeys / blocks;
+    ASSERT_TRUE(get(i, &found).ok());
+    ASSERT_EQ(found, value(i));
+  }
+  EXPECT_GT(gets, 2u);
+  EXPECT_LE(gets, 4 + blocks / 8);
 }
 
 TEST_P(OutlineTest, MemoryTakesTheOutlineAtLast) {
