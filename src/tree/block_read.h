@@ -68,7 +68,8 @@ class BlockRead {
   os::File* disk() const;
   uint64_t disk_offset() const;
   std::span<char> room() const { return {memory_, size_t{stored_.disk_blocks} * os::kBlockBytes}; }
-  // Once the bytes are there: Residency::confirm_blocks.
+  // Once the bytes are there: Residency::confirm_blocks, and copies to frames of what is in a
+  // buffer.
   Status confirm();
 
  private:
@@ -100,8 +101,7 @@ class ColdBlocks {
   // In the same guard, what is to be read of a range: of groups, those that are kept here already
   // or are in frames are left out at both ends, since blocks of groups are always kept.
   BlockRange missing(const BlockRange& range);
-  // Takes over what was read and verified, inside the guard in which it is used: its blocks go to
-  // frames, as far as there are.
+  // Takes over what was read and verified, inside the guard in which it is used.
   void add(BlockRead read);
   // For another look, in another guard.
   void look_again() { ripe_ = nullptr; }

@@ -160,7 +160,7 @@ TEST_P(CursorIndexTest, ShortWalksLeaveTheFrontWhereItIs) {
 }
 
 TEST_P(CursorIndexTest, ManyCursorsFindWhatThereIs) {
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 70; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     ASSERT_NO_FATAL_FAILURE(walk_once());
   }
@@ -168,7 +168,7 @@ TEST_P(CursorIndexTest, ManyCursorsFindWhatThereIs) {
 
 // Keys of deltas between those of the run, of which some are deleted.
 TEST_P(CursorIndexTest, WithUnflushedWritesInBetween) {
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 36; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     if (round % 12 == 0) {
       TestTree::Changes changes;
@@ -186,7 +186,7 @@ TEST_P(CursorIndexTest, WithUnflushedWritesInBetween) {
   test_.commit({{key(77), value(5)}, {key(4000), {}}});
   test_.flush(key(77));
   test_.flush(key(4000));
-  for (int round = 0; round < 30; ++round) ASSERT_NO_FATAL_FAILURE(walk_once());
+  for (int round = 0; round < 15; ++round) ASSERT_NO_FATAL_FAILURE(walk_once());
   test_.drop(held);
 }
 
