@@ -266,7 +266,13 @@ void Residency::keep_in_frames(Extent& extent, uint32_t first_block, uint32_t bl
                                const char* bytes) {
   if (blocks > kFramesPerRead) return;
   for (uint32_t i = 0; i < blocks; ++i) {
-    const uint32_t frame = take_frame();
+    uint32_t frame = take_frame();
+    if (frame == FrameCache::kNone) {
+      // Those that were taken from other blocks may wait for readers that are gone.
+      os::epoch::collect();
+      frames_.collect();
+      frame = take_frame();
+    }
     if (frame == FrameCache::kNone) return;
     std::memcpy(frames_.memory(frame), bytes + size_t{i} * os::kBlockBytes, os::kBlockBytes);
     frames_.publish(extent, first_block + i, frame);
