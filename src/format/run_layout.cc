@@ -178,6 +178,15 @@ class EntryChecker {
   explicit EntryChecker(const RunView& view)
       : view_(view), h_(*view.header), expected_offset_(h_.skip) {}
 
+  // What some groups tell by themselves.
+  Status run(uint32_t begin, uint32_t end) {
+    exact_offset_ = false;
+    for (uint32_t number = begin; number < end; ++number) {
+      if (Status s = check_group(number); !s.ok()) return s;
+    }
+    return {};
+  }
+
   Status run() {
     for (uint32_t number = 0; number < h_.groups; ++number) {
       if (Status s = check_group(number); !s.ok()) return s;
@@ -553,6 +562,27 @@ uint32_t RunView::stored_blocks_of(uint32_t extent) const {
 }
 
 Status check_run_entries(const RunView& view) { return EntryChecker(view).run(); }
+
+Status check_run_groups(const RunView& view, uint32_t begin, uint32_t end) {
+  HAWTHORN_ASSERT(view.heap == nullptr);
+  return EntryChecker(view).run(begin, end);
+}
+
+Status check_heap_order(const RunView& view, uint32_t begin, uint32_t end) {
+  uint32_t least = 0;
+  for (uint32_t index = begin; index < std::min(end, view.header->entries); ++index) {
+    const uint32_t at = view.group(index / kGroupEntries).locations[index % kGroupEntries];
+    const uint32_t tag = location_tag(at);
+    if (tag < kTagPlainInline) continue;
+    if (location_offset(at) < least) {
+      return corrupt_run("entry " + std::to_string(index) + " of " +
+                         std::to_string(view.header->entries) +
+                         ": it is not where it belongs in the heap");
+    }
+    least = location_offset(at) + (tag == kTagPlainInline ? view.header->fixed_inline_size : 1);
+  }
+  return {};
+}
 
 RunFront run_front(const ContainerRecord& record) {
   if (record.entries > std::numeric_limits<uint32_t>::max()) return {};

@@ -442,6 +442,12 @@ RunFront run_front(const ContainerRecord& record);
 // padding, counts. With view.heap == nullptr all that can be seen without the heap. Errors:
 // kCorruption.
 Status check_run_entries(const RunView& view);
+// The same of whole index blocks by themselves, those of groups [begin, end): all that can be seen
+// without the heap and the blocks around. Errors: kCorruption.
+Status check_run_groups(const RunView& view, uint32_t begin, uint32_t end);
+// Of entries whose groups lie in several blocks, each of which was checked: whether what they have
+// in the heap follows their order. Errors: kCorruption.
+Status check_heap_order(const RunView& view, uint32_t begin, uint32_t end);
 
 // The bytes of the heap that belong to entries [begin, end).
 struct HeapRange {

@@ -1,11 +1,13 @@
 // What is read of a container whose keys are alike for longer than 8 bytes, where the fronts of its
-// runs are in memory and nothing else: bytes, whatever the keys look like.
+// runs are in memory and nothing else, or, as just after an open, nothing at all: bytes, whatever
+// the keys look like.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/prng.h"
@@ -214,6 +216,147 @@ INSTANTIATE_TEST_SUITE_P(Keys, AlikeHeads,
                                            Shape{"kilobyte", kilobyte, 1200, 100},
                                            Shape{"longer", long_key, 150, 50}),
                          [](const auto& shape) { return std::string(shape.param.name); });
+
+// ---- Just after an open
+
+struct Values {
+  const char* name;
+  size_t bytes;
+  uint64_t keys;
+};
+
+// Nothing is in memory of the one container but what the manifest tells of it.
+class JustAfterAnOpen : public ::testing::TestWithParam<std::tuple<Shape, Values>> {
+ protected:
+  static constexpr size_t kMemory = size_t{96} << 20;
+
+  JustAfterAnOpen()
+      : test_(
+            {.budget = kMemory, .policy = {.extents_max = 14, .target_bytes = size_t{64} << 20}}) {
+    for (uint64_t round = 0; round < 3; ++round) {
+      TestTree::Changes changes;
+      for (uint64_t i = round; i < keys(); i += 3) {
+        if (i % 4 == 3) continue;
+        changes.emplace_back(key(i), value(i));
+        if (changes.size() < 100) continue;
+        test_.commit(changes);
+        changes.clear();
+      }
+      test_.commit(changes);
+      test_.flush("");
+    }
+    contents_ = test_.contents();
+    // There is room for what is read, and not for all that the database has.
+    EXPECT_TRUE(test_.residency().space()->allocate(kMemory / 2 / kBlock).ok());
+    test_.residency().set_reserve(kMemory / 4 * 3);
+  }
+  static std::string key(uint64_t i) { return std::get<0>(GetParam()).key(i); }
+  static uint64_t keys() {
+    const bool longer = std::get<0>(GetParam()).key == long_key;
+    return longer ? 1300 : std::get<1>(GetParam()).keys;
+  }
+  static std::string value(uint64_t i) {
+    const Values& values = std::get<1>(GetParam());
+    std::string bytes = number("%llu/", i);
+    bytes.resize(values.bytes, static_cast<char>('a' + i % 26));
+    return bytes;
+  }
+  RunFile* file() { return test_.tree()->directory().find("")->descriptor.load()->run; }
+  // `figure`: what it may read where the front is in memory.
+  template <typename Read>
+  void expect_bytes(size_t figure, const std::string& what, Read read) {
+    test_.evict_all();
+    ASSERT_EQ(file()->run.load(), nullptr);
+    ASSERT_EQ(file()->outline.load(), nullptr);
+    file()->index_reads = 0;
+    const uint64_t before = test_.residency().bytes_read();
+    ASSERT_NO_FATAL_FAILURE(read());
+    const uint64_t bytes = test_.residency().bytes_read() - before;
+    EXPECT_LE(bytes, figure + file()->image->header_bytes()) << what;
+    most_ = std::max(most_, bytes);
+  }
+  // Of an entry, wherever it begins and its value does.
+  static size_t entry_bytes(const std::string& key, const std::string& value) {
+    const auto blocks = [](size_t bytes) { return (bytes + kBlock - 2) / kBlock + 1; };
+    return (blocks(key.size() + 30) + blocks(value.size())) * kBlock;
+  }
+  template <typename Check>
+  void for_keys(Check check) {
+    for (uint64_t i = 0; i < keys(); i += keys() / 40 + 1) check(i, key(i));
+  }
+
+  TestTree test_;
+  cursor_test::Contents contents_;
+  uint64_t most_ = 0;
+};
+
+TEST_P(JustAfterAnOpen, AGetReadsAHeaderAreaMore) {
+  ASSERT_GT(file()->image->front_blocks, file()->image->header_blocks + 2) << "a large front";
+  for_keys([&](uint64_t i, const std::string& key) {
+    const bool there = contents_.contains(key);
+    size_t most = entry_bytes(key, there ? contents_[key] : "") + kBlock;
+    if (key.size() > 1024) most = 2 * most + 8 * kBlock;
+    expect_bytes(most, std::to_string(i), [&] {
+      Value got;
+      const Status status = test_.tree()->get(key, {test_.visible(), 0}, true, got);
+      ASSERT_EQ(status.ok(), there) << status.to_string();
+      if (!there) return;
+      ASSERT_EQ(got.to_string(), contents_[key]);
+    });
+  });
+  RecordProperty("bytes", std::to_string(most_));
+}
+
+TEST_P(JustAfterAnOpen, ASeekReadsAHeaderAreaMore) {
+  for_keys([&](uint64_t i, const std::string& key) {
+    for (const bool forward : {true, false}) {
+      auto at = contents_.lower_bound(key);
+      if (!forward && (at == contents_.end() || at->first != key)) {
+        if (at == contents_.begin()) continue;
+        --at;
+      }
+      if (at == contents_.end()) continue;
+      size_t most = 8 * kBlock + at->first.size() + at->second.size();
+      // A large value comes by whole blocks.
+      if (at->second.size() > kBlock) most = 8 * kBlock + entry_bytes(at->first, at->second);
+      if (key.size() > 1024) most = 8 * kBlock + 2 * entry_bytes(at->first, at->second);
+      expect_bytes(most, std::to_string(i) + (forward ? " forward" : " backward"), [&] {
+        TreeCursor cursor(test_.tree(), {test_.visible(), 0}, {});
+        ASSERT_TRUE(forward ? cursor.seek(key) : cursor.seek_for_prev(key));
+        ASSERT_EQ(cursor.key(), at->first);
+        ASSERT_EQ(cursor.value(), at->second);
+      });
+    }
+  });
+  RecordProperty("bytes", std::to_string(most_));
+}
+
+TEST_P(JustAfterAnOpen, TheEndsReadAHeaderAreaMore) {
+  for (const bool first : {true, false}) {
+    const auto& [key, value] = first ? *contents_.begin() : *contents_.rbegin();
+    size_t most = 4 * kBlock;
+    if (value.size() > 1000 || key.size() > 1024) most += 2 * entry_bytes(key, value);
+    expect_bytes(most, first ? "first" : "last", [&] {
+      TreeCursor cursor(test_.tree(), {test_.visible(), 0}, {});
+      ASSERT_TRUE(first ? cursor.first() : cursor.last());
+      ASSERT_EQ(cursor.key(), key);
+      ASSERT_EQ(cursor.value(), value);
+    });
+  }
+  RecordProperty("bytes", std::to_string(most_));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, JustAfterAnOpen,
+    ::testing::Combine(::testing::Values(Shape{"decimal", decimal, 0, 0}, Shape{"url", url, 0, 0},
+                                         Shape{"uuid", uuid, 0, 0}, Shape{"domain", domain, 0, 0},
+                                         Shape{"kilobyte", kilobyte, 0, 0},
+                                         Shape{"longer", long_key, 0, 0}),
+                       ::testing::Values(Values{"8", 8, 12000}, Values{"100", 100, 9000},
+                                         Values{"1000", 1000, 4000}, Values{"9000", 9000, 2400})),
+    [](const auto& param) {
+      return std::string(std::get<0>(param.param).name) + "Values" + std::get<1>(param.param).name;
+    });
 
 }  // namespace
 }  // namespace hawthorn::tree::alike_heads_test

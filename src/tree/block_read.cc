@@ -76,7 +76,11 @@ uint64_t BlockRead::disk_offset() const {
 }
 
 Status BlockRead::confirm() {
-  return residency_->confirm_blocks(file_.get(), *extent_, stored_, memory_, content());
+  Status status = residency_->confirm_blocks(file_.get(), *extent_, stored_, memory_, content());
+  if (!status.ok() || frame_ != FrameCache::kNone) return status;
+  // Not inside a guard, which would keep frames from being free.
+  residency_->keep_in_frames(*extent_, stored_.first, stored_.blocks, content());
+  return {};
 }
 
 // ---- ColdBlocks
@@ -88,7 +92,6 @@ void ColdBlocks::add(BlockRead read) {
     read.memory_ = nullptr;
     return;
   }
-  residency_.keep_in_frames(*read.extent_, read.stored_.first, read.stored_.blocks, read.content());
   kept_.push_back(std::move(read));
 }
 
@@ -118,6 +121,12 @@ bool ColdBlocks::copy(const Extent& extent, uint32_t number, size_t in_block, si
     in_block = 0;
   }
   return true;
+}
+
+BlockRange ColdBlocks::missing(const BlockRange& range) {
+  if (!range.groups) return range;
+  return without_ends(range,
+                      [&](uint32_t number) { return block(*range.extent, number) != nullptr; });
 }
 
 const char* ColdBlocks::bytes(const BlockRange& range) {

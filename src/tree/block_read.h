@@ -14,6 +14,7 @@
 // 2. Blocks that got no frame stay with the ColdBlocks that read them, so that a read comes to its
 //    end also where memory is short; blocks of groups always do where more is read after them.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,6 +39,20 @@ struct BlockRange {
   }
 };
 
+// What is left of a range where blocks at its ends are there already; one block at least.
+template <typename Has>
+BlockRange without_ends(const BlockRange& range, Has has) {
+  constexpr auto kBlock = static_cast<uint32_t>(os::kBlockBytes);
+  uint32_t first = range.first_block();
+  uint32_t end = first + range.blocks();
+  while (first + 1 < end && has(first)) ++first;
+  while (first + 1 < end && has(end - 1)) --end;
+  BlockRange rest = range;
+  rest.offset = std::max(range.offset, first * kBlock);
+  rest.size = std::min(range.offset + range.size, end * kBlock) - rest.offset;
+  return rest;
+}
+
 // Whole blocks on their way from disk. Movable; gives back what it has when it goes.
 class BlockRead {
  public:
@@ -53,7 +68,8 @@ class BlockRead {
   os::File* disk() const;
   uint64_t disk_offset() const;
   std::span<char> room() const { return {memory_, size_t{stored_.disk_blocks} * os::kBlockBytes}; }
-  // Once the bytes are there: Residency::confirm_blocks.
+  // Once the bytes are there: Residency::confirm_blocks, and copies to frames of what is in a
+  // buffer.
   Status confirm();
 
  private:
@@ -82,8 +98,10 @@ class ColdBlocks {
   // of a heap have 16 readable bytes before and behind them; groups lie in their 64-byte lines as
   // on disk.
   const char* bytes(const BlockRange& range);
-  // Takes over what was read and verified, inside the guard in which it is used: its blocks go to
-  // frames, as far as there are.
+  // In the same guard, what is to be read of a range: of groups, those that are kept here already
+  // or are in frames are left out at both ends, since blocks of groups are always kept.
+  BlockRange missing(const BlockRange& range);
+  // Takes over what was read and verified, inside the guard in which it is used.
   void add(BlockRead read);
   // For another look, in another guard.
   void look_again() { ripe_ = nullptr; }

@@ -159,7 +159,7 @@ namespace {
 const char* cold_bytes(const BlockRange& range, ColdBlocks* cold, PointRead* result) {
   const char* bytes = cold == nullptr ? nullptr : cold->bytes(range);
   if (bytes != nullptr) return bytes;
-  result->needed = range;
+  result->needed = cold == nullptr ? range : cold->missing(range);
   result->state = PointRead::State::kNeedBlocks;
   return nullptr;
 }
@@ -307,6 +307,11 @@ void read_outlined_run(const Run& outline, const RunReading& reading, PointRead*
     const char* bytes = cold_bytes(range, reading.cold, result);
     if (bytes == nullptr) return;
     const Run run = outline.with_groups(groups, bytes);
+    if (outline.block_begin(groups.begin) != outline.block_begin(groups.end - 1) &&
+        !run.check_heap_order(groups).ok()) {
+      result->state = PointRead::State::kDamaged;
+      return;
+    }
     const Run::Range own = run.range_in(groups, key);
     if (run.tells_heap_range(own, groups.end)) {
       return read_bare_run(run, own, reading, result);

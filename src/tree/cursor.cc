@@ -108,6 +108,7 @@ void TreeCursor::leave() {
   delta_next_ = nullptr;
   unseen_ = nullptr;
   window_->reset();
+  if (by_index()) index_->reset();
   file_.reset();
   active_.release();
   frozen_.release();
@@ -119,28 +120,6 @@ bool TreeCursor::holds_range_of(Seek mode, std::string_view key) const {
   if (!holds() || let_go_ || view_.own != 0) return false;
   if (mode == Seek::kLess) return low_ < key && (!has_high_ || key <= high_);
   return low_ <= key && (!has_high_ || key < high_);
-}
-
-// What is resident of the held file, now that it cannot go any more.
-void TreeCursor::take_run() {
-  file_run_ = run_hidden_ ? nullptr : file_->run_to_walk();
-  run_ = file_run_;
-  if (run_ == nullptr) return;
-  const size_t key_room = run_->key_buffer_bytes(1);
-  if (key_capacity_ < key_room) {
-    key_buffer_ = std::make_unique_for_overwrite<char[]>(key_room);
-    key_capacity_ = key_room;
-  }
-  std::memcpy(key_buffer_.get(), run_->prefix().data(), run_->skip());
-  key_head_ = key_buffer_.get() + run_->skip();
-  fixed_key_size_ = run_->fixed_key_size();
-  for (uint32_t e = 0; e < RunFile::kExtentsMax; ++e) {
-    bases_[e] = key_only_ ? run_->prefix().data() : file_->bases[e].load(std::memory_order_acquire);
-    sizes_[e] = run_->fixed_value_size();
-  }
-  bases_[kTagPlainInline] = run_->heap();
-  sizes_[kTagPlainInline] = run_->fixed_inline_size();
-  prefetch_values_ = !key_only_ && (run_->fixed_value_size() != 0 || sizes_[kTagPlainInline] >= 64);
 }
 
 // Takes hold of a container; false when there is none, or after an error.
@@ -162,7 +141,7 @@ bool TreeCursor::enter(Where where, std::string_view key) {
       high_ = container->high;
       has_high_ = container->has_high;
       if (!options_.hidden.empty() || dead_known()) find_hiding();
-      take_run();
+      take_run(run_hidden_ ? nullptr : file_->run_to_walk());
     }
     low_inside_ = options_.lower && *options_.lower > low_;
     high_inside_ = options_.upper && (!has_high_ || *options_.upper < high_);
@@ -468,7 +447,7 @@ void TreeCursor::turn_group() {
   const uint32_t number = run_next_ / kGroupEntries;
   group_ = &run_->group(number);
   wide_values_ = run_->wide() ? run_->wide_values(number) : nullptr;
-  ahead_ = number + 1 < run_->group_count() ? &run_->group(number + 1) : group_;
+  ahead_ = (number + 1) * kGroupEntries < fast_end_ ? &run_->group(number + 1) : group_;
   run_->prefetch_entry((number + 2) * kGroupEntries);
 }
 

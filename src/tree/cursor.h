@@ -25,7 +25,8 @@
 //    directory at key_. The fast path of next needs none. Whoever looks at them has use_.
 // 7. Where a container is not in memory as a whole, the run ends (run_stop_) where the window does
 // that was read of it; at run_stop_ != run_end_ the walk takes the next one before it looks on. Run
-// entries outside of the window are looked at by their heads and separators only.
+// entries outside of the window are looked at by their heads and separators only. Where its front
+// is not there either, these are those of a few index blocks (index_) until the walk goes beyond.
 // 8. A walk that has read kBytesBefore, and needs another window, has those behind it read ahead.
 // 9. While entries are only passed (passing_), values are not looked at, and windows are without
 // them; the window in which the walk comes to rest is read again with them.
@@ -42,6 +43,7 @@
 #include "hawthorn/db.h"
 #include "hawthorn/status.h"
 #include "tree/cursor_ahead.h"
+#include "tree/cursor_index.h"
 #include "tree/cursor_window.h"
 #include "tree/delta.h"
 #include "tree/run_file.h"
@@ -184,12 +186,15 @@ class TreeCursor {
   bool go(Seek mode, std::string_view key);
   bool enter(Where where, std::string_view key);
   void leave();
-  void take_run();
+  void take_run(const Run* run);
   void clip_frozen();
   bool holds() const { return file_.get() != nullptr; }
   bool holds_range_of(Seek mode, std::string_view key) const;
   bool has_newer_run(std::string_view key) const;
   Status settle_in();
+  Status load_front();
+  bool by_index() const { return index_ != nullptr && index_->begun(); }
+  bool load_index(Run::Range range, bool heads);
   bool place(Seek mode, std::string_view key);
   bool place_last();
   void begin_place(bool forward);
@@ -197,6 +202,9 @@ class TreeCursor {
   bool place_run(Seek mode, std::string_view key);
   uint32_t lower_bound_in(Run::Range heads, std::string_view key) const;
   Run::Range range_of(Seek mode, std::string_view key) const;
+  Run::Range heads_of(std::string_view key) const {
+    return by_index() ? index_->range_of(key) : file_run_->range_of(key);
+  }
   bool worth_a_search(Run::Range range) const;
   bool search_records(Run::Range* range, std::string_view key);
   void use_window(bool values);
@@ -299,8 +307,8 @@ class TreeCursor {
   uint32_t run_end_ = 0;    // out of bounds, as far as is known; exact once a window reaches there
   uint32_t run_from_ = 0;   // where it was put
   uint32_t run_after_ = 0;  // run_next_ once the entry looked at is passed
-  const Run* run_ = nullptr;  // the file's, or, windowed, windowed_run_
-  const Run* file_run_ = nullptr;
+  const Run* run_ = nullptr;       // the file's, or, windowed, windowed_run_
+  const Run* file_run_ = nullptr;  // the file's, or, of it, what index_ has
   DeltaEntry* delta_next_ = nullptr;
   // Of the delta, passed since it has no version that this view sees, but newer ones.
   const DeltaEntry* unseen_ = nullptr;
@@ -339,6 +347,7 @@ class TreeCursor {
   bool high_inside_ = false;  // the upper bound does
   std::string low_;
   std::string high_;
+  std::unique_ptr<CursorIndex> index_;  // made when it is needed
   std::unique_ptr<CursorWindow> window_;
   std::optional<Run> windowed_run_;
   size_t window_bytes_ = CursorWindow::kFirstBytes;  // of the next one

@@ -189,7 +189,8 @@ bool CursorAhead::start_window() {
     return true;
   }
   const size_t wanted = std::min(window_bytes_, CursorWindow::bytes_max(residency) / 2);
-  Run::Range range = CursorWindow::choose(*file_.get(), *run_, values_, must_, forward_, wanted);
+  Run::Range range = CursorWindow::choose(*file_.get(), *run_, values_, must_, forward_, wanted,
+                                          {0, run_->entries()});
   if (forward_) {
     range.end = std::max(must_.end, std::min(range.end, stop_));
   } else {

@@ -53,8 +53,31 @@ bool TreeCursor::keep_shown() {
   return true;
 }
 
+// What is resident of the held file, now that it cannot go any more.
+void TreeCursor::take_run(const Run* run) {
+  file_run_ = run;
+  run_ = run;
+  if (run_ == nullptr) return;
+  const size_t key_room = run_->key_buffer_bytes(1);
+  if (key_capacity_ < key_room) {
+    key_buffer_ = std::make_unique_for_overwrite<char[]>(key_room);
+    key_capacity_ = key_room;
+  }
+  std::memcpy(key_buffer_.get(), run_->prefix().data(), run_->skip());
+  key_head_ = key_buffer_.get() + run_->skip();
+  fixed_key_size_ = run_->fixed_key_size();
+  for (uint32_t e = 0; e < RunFile::kExtentsMax; ++e) {
+    bases_[e] = key_only_ ? run_->prefix().data() : file_->bases[e].load(std::memory_order_acquire);
+    sizes_[e] = run_->fixed_value_size();
+  }
+  bases_[kTagPlainInline] = run_->heap();
+  sizes_[kTagPlainInline] = run_->fixed_inline_size();
+  prefetch_values_ = !key_only_ && (run_->fixed_value_size() != 0 || sizes_[kTagPlainInline] >= 64);
+}
+
 // Makes the container whole in memory where all of the database has room, or where walks come to it
-// again and again, or goes window by window.
+// again and again, or goes window by window. Where not even its front is in memory, a walk that is
+// short so far begins with a few index blocks.
 Status TreeCursor::settle_in() {
   if (run_hidden_) return {};
   const auto whole = [this] {
@@ -66,11 +89,15 @@ Status TreeCursor::settle_in() {
   if (whole()) return {};
   Residency& residency = *tree_->store()->residency;
   const bool all = residency.roomy(file_->image->memory_bytes() + file_->value_bytes());
-  const bool by_outline =
-      run_ != nullptr ? run_->is_outline() : file_->record.wide && file_->record.first_heads;
-  if (by_outline && !all && !residency.walked_lately(file_.get())) {
+  const bool settles = !all && residency.walked_lately(file_.get());
+  const bool by_outline = run_ != nullptr ? run_->is_outline() : file_->outline_is_apart();
+  if (by_outline && !all && !settles && (file_->record.wide || walk_bytes_ < kBytesBefore)) {
     if (Status s = residency.load_outline(file_.get()); !s.ok()) return s;
-    take_run();
+    take_run(file_->run_to_walk());
+    if (run_ == nullptr) {
+      if (index_ == nullptr) index_ = std::make_unique<CursorIndex>(&residency);
+      if (index_->begin(file_.get())) take_run(&index_->run());
+    }
     windowed_ = !whole();
     if (run_ != nullptr) return {};
   }
@@ -85,10 +112,43 @@ Status TreeCursor::settle_in() {
   // Without memory for all of it, or where a newer file has taken an extent over, windows do.
   if (status.is(StatusCode::kOutOfMemory) && all) status = residency.load_run(file_.get());
   if (!status.ok()) return status;
-  if (!all && residency.walked_lately(file_.get())) residency.settle(file_.get(), !key_only_);
-  take_run();
+  if (settles) residency.settle(file_.get(), !key_only_);
+  take_run(file_->run_to_walk());
   windowed_ = !whole();
   return {};
+}
+
+// Goes over from single index blocks to the front, with windows as before.
+Status TreeCursor::load_front() {
+  window_->reset();
+  bare_window_ = false;
+  index_->reset();
+  run_ = nullptr;
+  file_run_ = nullptr;
+  // From here on, nothing goes of what is there.
+  tree_->store()->residency->await_evictions();
+  HAWTHORN_TEST_POINT("tree.cursor.before_front");
+  if (Status s = tree_->store()->residency->load_run(file_.get()); !s.ok()) return s;
+  take_run(file_->run_to_walk());
+  return {};
+}
+
+// Has what the index tells of these entries, or of their heads; where there are none, of the next
+// one in the direction of travel. False: status_ says why.
+bool TreeCursor::load_index(Run::Range range, bool heads) {
+  if (!by_index()) return true;
+  const Result<CursorIndex::Load> loaded =
+      heads ? index_->load_heads(range, forward_) : index_->load(range, forward_);
+  if (loaded.ok() && *loaded == CursorIndex::Load::kThere) return true;
+  if (loaded.ok() && *loaded == CursorIndex::Load::kLoaded) {
+    // What it has was found by other blocks.
+    window_->reset();
+    bare_window_ = false;
+    take_run(&index_->run());
+    return true;
+  }
+  status_ = loaded.ok() ? load_front() : loaded.status();
+  return status_.ok();
 }
 
 // What was passed of the run since it was put somewhere counts as reads of as many blocks. Who
@@ -140,11 +200,19 @@ bool TreeCursor::place_run(Seek mode, std::string_view key) {
   const uint32_t entries = run_->entries();
   const bool skips = mode == Seek::kGreater || mode == Seek::kLessEqual;
   if (windowed_) {
+    if (by_index()) index_->begin_place();
     Run::Range range = range_of(mode, key);
     run_end_ = forward_ ? entries : 0;
     run_next_ = forward_ ? range.begin : range.end;
     run_stop_ = run_end_;
     if (run_next_ == run_end_) return true;
+    if (by_index()) {
+      if (!load_index(range, true)) return false;
+      range = range_of(mode, key);
+      run_next_ = forward_ ? range.begin : range.end;
+      if (run_next_ == run_end_) return true;
+      if (!load_index(range, false)) return false;
+    }
     bool by_records = false;
     if (!in_window(range)) {
       by_records = worth_a_search(range);
@@ -182,6 +250,7 @@ bool TreeCursor::place_last() {
   if (run_ != nullptr) {
     const uint32_t entries = run_->entries();
     run_next_ = entries;
+    if (by_index()) index_->begin_place();
     if (windowed_ && !load_window({entries, entries})) return fail(std::move(status_));
     find_end();
     run_next_ = std::max(run_next_, run_stop_);
@@ -201,7 +270,7 @@ Run::Range TreeCursor::range_of(Seek mode, std::string_view key) const {
   const uint32_t entries = file_run_->entries();
   if (mode == Seek::kGreaterEqual && key <= low_) return {0, 0};
   if (mode == Seek::kLess && has_high_ && key >= high_) return {entries, entries};
-  return file_run_->range_of(key);
+  return heads_of(key);
 }
 
 // Whether a key's place among these entries is found first, by their records alone, and a window
@@ -254,6 +323,11 @@ void TreeCursor::use_window(bool values) {
 bool TreeCursor::load_window(Run::Range must) {
   HAWTHORN_TEST_POINT("tree.cursor.before_load");
   const bool proven = walk_bytes_ >= kBytesBefore && !passing_;
+  if (proven && by_index()) {
+    status_ = load_front();
+    if (!status_.ok()) return false;
+  }
+  if (!load_index(must, false)) return false;
   if (auto taken = read_ahead_.take(file_.get(), must, forward_); taken != nullptr) {
     window_ = std::move(taken);
   } else if (Status s = read_window(must); !s.ok()) {
@@ -286,9 +360,12 @@ Status TreeCursor::read_window(Run::Range must) {
   window_->reset();
   const size_t most = CursorWindow::bytes_max(*tree_->store()->residency);
   const bool values = !key_only_ && !passing_;
-  const size_t bytes = std::min(window_bytes_, most);
+  size_t bytes = std::min(window_bytes_, most);
+  // What was read of the index counts.
+  if (by_index()) bytes -= std::min(index_->take_bytes(), bytes / 2);
+  const Run::Range within = by_index() ? index_->entries() : Run::Range{0, file_run_->entries()};
   const Run::Range range =
-      CursorWindow::choose(*file_.get(), *file_run_, values, must, forward_, bytes);
+      CursorWindow::choose(*file_.get(), *file_run_, values, must, forward_, bytes, within);
   const size_t missing = CursorWindow::missing(*file_.get(), *file_run_, values);
   // A first one is kept to what it should take; others may go beyond it where values differ in
   // size.
@@ -320,7 +397,7 @@ uint32_t TreeCursor::seek_run(std::string_view key) const {
 
 // Where the first entry with a key >= `key` is, as far as the window tells.
 TreeCursor::Located TreeCursor::locate(std::string_view key) const {
-  const Run::Range range = file_run_->range_of(key);
+  const Run::Range range = heads_of(key);
   if (range.empty()) return {range.begin, range.begin, true};
   const bool inside = range.begin >= window_->begin() && range.end <= window_->end();
   const uint32_t begin = std::max(range.begin, window_->begin());

@@ -92,7 +92,7 @@ size_t CursorWindow::missing(const RunFile& file, const Run& run, bool values) {
 }
 
 Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values, Run::Range must,
-                                bool forward, size_t bytes) {
+                                bool forward, size_t bytes, Run::Range within) {
   const size_t all = std::max<size_t>(missing(file, run, values), 1);
   const auto count = static_cast<uint32_t>(
       std::min<uint64_t>(run.entries(), uint64_t{bytes} * run.entries() / all));
@@ -103,8 +103,8 @@ Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values
       share >= heap ? kAnyBlocks : std::max<size_t>(1, share / os::kBlockBytes);
   Run::Range range = must;
   if (forward) {
-    range.end = std::max(range.end, range.begin + std::min(count, run.entries() - range.begin));
-    if (range.end == range.begin && range.end < run.entries()) ++range.end;
+    range.end = std::max(range.end, range.begin + std::min(count, within.end - range.begin));
+    if (range.end == range.begin && range.end < within.end) ++range.end;
     if (run.is_outline() && range.end > range.begin) {
       const uint32_t last = (range.end - 1) / format::kGroupEntries;
       const uint32_t needed = std::max(must.end, must.begin + 1) - 1;
@@ -118,10 +118,10 @@ Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values
       return range;
     }
     range.end = std::max(must.end, fitting_end(run, range, heap_blocks));
-    range.end = run.boundary_from(std::max(range.end, std::min(range.begin + 1, run.entries())));
+    range.end = run.boundary_from(std::max(range.end, std::min(range.begin + 1, within.end)));
   } else {
-    range.begin = std::min(range.begin, range.end - std::min(count, range.end));
-    if (range.end == range.begin && range.begin > 0) --range.begin;
+    range.begin = std::min(range.begin, range.end - std::min(count, range.end - within.begin));
+    if (range.end == range.begin && range.begin > within.begin) --range.begin;
     if (run.is_outline()) {
       const uint32_t first = range.begin / format::kGroupEntries;
       const uint32_t needed = std::min(must.begin, std::max(must.end, 1u) - 1);
@@ -143,6 +143,13 @@ Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values
 Status CursorWindow::load(RunFile* file, const Run& run, bool values, Run::Range range,
                           Limit limit) {
   Status status = begin(file, run, values, range, Need::kMust, limit);
+  if (status.ok()) return finish();
+  reset();
+  return status;
+}
+
+Status CursorWindow::finish() {
+  Status status;
   while (status.ok() && !complete()) {
     status = residency_->carry_out(reads_);
     if (status.ok()) status = arrived();
@@ -214,7 +221,7 @@ Status CursorWindow::plan_heap() {
     return {};
   }
   Piece piece;
-  const uint64_t first = file_->image->front_bytes();
+  const uint64_t first = size_t{run_->front_blocks()} * os::kBlockBytes;
   piece.widen(first + range.begin, first + range.end);
   Result<const char*> at = plan(*file_->image.get(), piece);
   if (!at.ok()) return at.status();

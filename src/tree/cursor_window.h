@@ -1,7 +1,7 @@
 #pragma once
 // The piece of a container that a cursor has read for itself, where the container is not in memory
 // as a whole: records of the run's heap, and parts of the value extents, for entries
-// [begin(), end()); or, where a run with wide groups has left its outline, its groups.
+// [begin(), end()); or, by an outline, their groups.
 //
 // The run's front says exactly which bytes the next entries need, so nothing else is read: those of
 // the heap first, which say where the values lie that are not plain. Large pieces pass the frames
@@ -41,9 +41,10 @@ class CursorWindow {
   // The bytes of heap and values of a file that are not in memory as a whole.
   static size_t missing(const RunFile& file, const Run& run, bool values);
   // Entries that contain `must` (invariant 1 holds for it) and go on from there, as many as take
-  // about `bytes` of what is missing; of the heap no more than their share.
+  // about `bytes` of what is missing; of the heap no more than their share. But for outlines none
+  // that are not `within`, which are all that the run tells of.
   static Run::Range choose(const RunFile& file, const Run& run, bool values, Run::Range must,
-                           bool forward, size_t bytes);
+                           bool forward, size_t bytes, Run::Range within);
 
   // What may be read for a window: as soon as that is reached it ends, in the direction of travel,
   // behind its first key.
@@ -61,6 +62,8 @@ class CursorWindow {
                Limit limit);
   // False: requests() wait to be read.
   bool complete() const { return stage_ == Stage::kDone; }
+  // Reads all that is left, and waits. Nothing is loaded after an error.
+  Status finish();
   void requests(void* context, std::vector<os::IoRead>* to) { reads_.requests(context, to); }
   // All of them were read without an error.
   Status arrived();

@@ -103,14 +103,15 @@ class RunCost {
   const Cost& cost() const { return cost_; }
 
  private:
+  bool present(const Extent& extent, uint32_t block) const {
+    if (read_.contains({&extent, block})) return true;
+    const FrameTable* table = cold_ ? nullptr : extent.frames.load(std::memory_order_acquire);
+    return table != nullptr && block < table->blocks &&
+           table->frames[block].load(std::memory_order_acquire) != 0;
+  }
   bool present(const BlockRange& range) const {
-    const FrameTable* table =
-        cold_ ? nullptr : range.extent->frames.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < range.blocks(); ++i) {
-      const uint32_t block = range.first_block() + i;
-      if (read_.contains({range.extent, block})) continue;
-      if (table == nullptr || block >= table->blocks) return false;
-      if (table->frames[block].load(std::memory_order_acquire) == 0) return false;
+      if (!present(*range.extent, range.first_block() + i)) return false;
     }
     return true;
   }
@@ -154,7 +155,7 @@ class RunCost {
     std::unique_ptr<Run> made;
     const bool roomy = residency_.roomy(image_.memory_bytes());
     if (outline == nullptr) {
-      if (!file_.record.wide || !file_.record.first_heads || roomy) return false;
+      if (!file_.outline_is_apart() || roomy) return false;
       Result<std::unique_ptr<Run>> attached =
           Run::attach_outline(whole_.image(), image_.memory_bytes(), file_.record.low);
       if (!attached.ok()) return attached.status();
@@ -172,7 +173,7 @@ class RunCost {
       const BlockRange range{&image_, at.begin, at.end - at.begin, true};
       if (!present(range)) {
         if (roomy) return false;
-        read_blocks(range);
+        read_blocks(without_ends(range, [this](uint32_t block) { return present(image_, block); }));
       }
       const Run run = outline->with_groups(groups, whole_.image() + at.begin);
       if (run.tells_heap_range(run.range_in(groups, key), groups.end)) return true;

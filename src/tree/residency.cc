@@ -511,9 +511,7 @@ bool Residency::spare(size_t bytes) const {
 
 Status Residency::load_for_get(RunFile* file) {
   if (!file->image) return {};
-  const Extent& image = *file->image.get();
-  const bool holds_values = file->record.wide && file->record.first_heads;
-  const bool outline = holds_values && !roomy(image.memory_bytes());
+  const bool outline = file->outline_is_apart() && !roomy(file->image->memory_bytes());
   return outline ? load_outline(file) : load_run(file);
 }
 

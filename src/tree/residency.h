@@ -140,7 +140,7 @@ class Residency {
   // just before: look again.
   Status load_run(RunFile* file, RunPart part = RunPart::kFront);
   // What a point read needs of a run at least: where neither run nor outline is in memory, reads
-  // the front, or the outline alone where the front holds the values. As load_run.
+  // the outline, or the front where that is small or all of the database has room. As load_run.
   Status load_for_get(RunFile* file);
   // The outline of a run whose image has first heads; not where it is in memory. As load_run.
   Status load_outline(RunFile* file);
@@ -163,7 +163,8 @@ class Residency {
   // of them have room.
   bool roomy(size_t bytes) const;
   // Told when a read by its outline needs index blocks of a file from disk: whether the whole front
-  // should be read instead, since that happens often.
+  // should be read instead, since that happens often. Of a front that never was in memory a
+  // few times are often.
   bool wants_front(RunFile* file);
   // Gets an extent's body to lie in memory as a whole, from frames and from disk,
   // where there is room; it stays while it is used enough. The file is pinned. Blocking, not inside

@@ -24,6 +24,10 @@ constexpr uint32_t kBlocksPerUse = 2;
 // So many index blocks are read by a file's outline before its front is read as a whole: where it
 // does not stay, that costs no more than they did.
 constexpr uint32_t kIndexReadsPerFront = 32;
+// Of a front that was never in memory, as many, or one for so many blocks: nothing says yet that it
+// will not stay.
+constexpr uint32_t kIndexReadsAtFirst = 4;
+constexpr uint32_t kBlocksPerIndexRead = 8;
 }  // namespace
 
 // Keeps what new readers do not find any more until the present ones are gone.
@@ -65,6 +69,7 @@ size_t Residency::evict_front(RunFile* file) {
       run != nullptr && file->outline.load(std::memory_order_relaxed) == nullptr) {
     kept = keep_outline(file, Run::make_outline(*run, arena_));
   }
+  file->front_went = true;
   Run* run = file->run.exchange(nullptr, std::memory_order_acq_rel);
   char* memory = image->memory.exchange(nullptr, std::memory_order_acq_rel);
   give_up(image, os::Quota::kIndex, memory, image->front_bytes(), run);
@@ -85,7 +90,10 @@ size_t Residency::keep_outline(RunFile* file, std::unique_ptr<Run> outline) {
 bool Residency::wants_front(RunFile* file) {
   // The values are in its blocks, which settle as values do.
   if (file->record.wide) return false;
-  const uint32_t reads = std::max(kIndexReadsPerFront, 2 * file->image->front_blocks);
+  const uint32_t blocks = file->image->front_blocks;
+  const uint32_t reads = file->front_went
+                             ? std::max(kIndexReadsPerFront, 2 * blocks)
+                             : std::max(kIndexReadsAtFirst, blocks / kBlocksPerIndexRead);
   return file->index_reads.fetch_add(1, std::memory_order_relaxed) % reads == reads - 1;
 }
 

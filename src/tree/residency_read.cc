@@ -102,6 +102,22 @@ std::string_view mismatch(const format::StoredRegion& region) {
 }
 }  // namespace
 
+namespace {
+// Of index blocks that were read by themselves: what is checked of a whole front, too.
+Status check_index(const Run& run, const Extent& image, const StoredBlocks& blocks,
+                   const char* content) {
+  if (!image.is_index || run.wide() || blocks.first >= run.front_blocks()) return {};
+  format::RunView view = run.view();
+  const uint32_t header = view.header->header_blocks;
+  const uint32_t first = blocks.first - header;
+  const uint32_t end = std::min(blocks.first + blocks.blocks, run.front_blocks()) - header;
+  view.index = content - size_t{first} * os::kBlockBytes;
+  view.heap = nullptr;
+  return format::check_run_groups(view, first * view.layout.per_block,
+                                  std::min(end * view.layout.per_block, run.group_count()));
+}
+}  // namespace
+
 Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const StoredBlocks& blocks,
                                  char* stored, char* content) {
   const Result<const Run*> run = pinned_run(file);
@@ -133,9 +149,11 @@ Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const Stor
   const char* begin = stored - size_t{disk_first} * os::kBlockBytes;
   const uint32_t first = (blocks.first - region.first) / format::kChunkBlocks;
   const uint32_t end = format::chunk_count(blocks.first - region.first + blocks.blocks);
-  return unpack(region.stored, first, end, begin, content)
-             ? Status()
-             : damage(0, "a chunk that cannot be unpacked");
+  if (!unpack(region.stored, first, end, begin, content)) {
+    return damage(0, "a chunk that cannot be unpacked");
+  }
+  const Status status = check_index(**run, extent, blocks, content);
+  return status.ok() ? status : damage(0, std::string(status.message()) + ",");
 }
 
 // `stored`: where the region begins. Nothing to do where it is not packed.
@@ -248,7 +266,13 @@ void Residency::keep_in_frames(Extent& extent, uint32_t first_block, uint32_t bl
                                const char* bytes) {
   if (blocks > kFramesPerRead) return;
   for (uint32_t i = 0; i < blocks; ++i) {
-    const uint32_t frame = take_frame();
+    uint32_t frame = take_frame();
+    if (frame == FrameCache::kNone) {
+      // Those that were taken from other blocks may wait for readers that are gone.
+      os::epoch::collect();
+      frames_.collect();
+      frame = take_frame();
+    }
     if (frame == FrameCache::kNone) return;
     std::memcpy(frames_.memory(frame), bytes + size_t{i} * os::kBlockBytes, os::kBlockBytes);
     frames_.publish(extent, first_block + i, frame);

@@ -404,11 +404,20 @@ Run::Range Run::groups_with(std::string_view key) const {
                                                 range.begin / kGroupEntries + 1)};
 }
 
-Run::Range Run::range_in(Range groups, std::string_view key) const {
+Run::Range Run::range_in(Range there, std::string_view key) const {
+  const int order = key.substr(0, skip_).compare(prefix());
+  if (order != 0) {
+    const uint32_t at = order < 0 ? 0 : entries_;
+    return {at, at};
+  }
   const uint64_t head = key_head(key, skip_);
-  const uint32_t end = std::min(groups.end * kGroupEntries, entries_);
+  const Range groups = groups_with(key);
+  Range range{groups.begin * kGroupEntries, std::min(groups.end * kGroupEntries, entries_)};
+  const Range seen{std::max(range.begin, there.begin * kGroupEntries),
+                   std::min(range.end, there.end * kGroupEntries)};
+  if (seen.begin >= seen.end) return range;
   const auto first = [&](uint32_t begin, auto before) {
-    uint32_t stop = end;
+    uint32_t stop = seen.end;
     while (begin < stop) {
       const uint32_t middle = begin + (stop - begin) / 2;
       if (before(this->head(middle))) {
@@ -419,10 +428,11 @@ Run::Range Run::range_in(Range groups, std::string_view key) const {
     }
     return begin;
   };
-  Range range{};
-  range.begin = first(std::min(groups.begin * kGroupEntries, end),
-                      [head](uint64_t own) { return own < head; });
-  range.end = first(range.begin, [head](uint64_t own) { return own <= head; });
+  const uint32_t begin = first(seen.begin, [head](uint64_t own) { return own < head; });
+  const uint32_t end = first(begin, [head](uint64_t own) { return own <= head; });
+  // At an edge of what is seen there may be more of them.
+  if (begin > seen.begin || seen.begin == range.begin) range.begin = begin;
+  if (end < seen.end || seen.end == range.end) range.end = end;
   narrow(key, &range);
   return range;
 }

@@ -217,8 +217,9 @@ class Run {
   bool is_outline() const { return view_.index == nullptr; }
   // The groups in which entries that can be of `key` are, or would be; it shares prefix().
   Range groups_with(std::string_view key) const;
-  // As range_of, where only the groups are there that groups_with says, or more behind them.
-  Range range_in(Range groups, std::string_view key) const;
+  // As range_of, where only these groups are there; of those that groups_with says and that are not
+  // there, all entries.
+  Range range_in(Range there, std::string_view key) const;
   // Where groups lie in the image.
   struct Bytes {
     uint32_t begin;
@@ -240,6 +241,12 @@ class Run {
   }
   uint32_t block_end(uint32_t group) const {
     return std::min(block_begin(group) + table_.layout.per_block, table_.groups);
+  }
+  // Of groups in several blocks, which were read one by one: see format::check_heap_order.
+  Status check_heap_order(Range groups) const {
+    if (wide_) return {};
+    return format::check_heap_order(view_, groups.begin * format::kGroupEntries,
+                                    groups.end * format::kGroupEntries);
   }
   // Whether the groups up to groups_end tell what heap_range(range) asks.
   bool tells_heap_range(Range range, uint32_t groups_end) const;

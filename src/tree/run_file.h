@@ -67,6 +67,7 @@ struct alignas(64) RunFile : os::InHugePages {
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 
+  std::atomic<bool> front_went{false};         // out of memory, once at least
   std::atomic<bool> damage_told{false};        // to listeners, once
   std::atomic<const Status*> damage{nullptr};  // what it is; owned, set once
   // From now on its run is not read again: whoever needs it is told `damage`.
@@ -116,8 +117,15 @@ struct alignas(64) RunFile : os::InHugePages {
   // With its values.
   uint64_t disk_blocks() const;
 
-  // What a cursor goes by: the run, or its outline where that tells which blocks of its groups have
-  // all that is asked. Null: neither is in memory.
+  // Whether the header area is worth a read of its own, for an outline: it tells which of several
+  // index blocks are needed.
+  bool outline_is_apart() const {
+    const auto entries = static_cast<uint32_t>(record.entries);
+    return record.first_heads &&
+           (record.wide || format::run_index_blocks(format::run_group_count(entries)) > 1);
+  }
+  // What a walk goes by: the run, or its outline where its windows are of groups. Null: neither is
+  // in memory.
   const Run* run_to_walk() const {
     const Run* present = run.load(std::memory_order_acquire);
     return present == nullptr && record.wide ? outline.load(std::memory_order_acquire) : present;
