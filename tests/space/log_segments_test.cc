@@ -1,6 +1,8 @@
 // The size of the log's segments: less where the disk has little room when the log begins, and one
 // for all of them as long as any is there.
 
+#include <utility>
+
 #include "db/log_sizing.h"
 #include "hawthorn/repair.h"
 #include "testing/sim_machine.h"
@@ -16,7 +18,17 @@ using testing::SimMachine;
 
 constexpr uint64_t kMB = uint64_t{1} << 20;
 
-TEST(SegmentSizes, are_told_by_the_start_of_an_epoch) {
+// As databases have it outside of tests.
+class SegmentSizes : public ::testing::Test {
+ protected:
+  SegmentSizes() : before_(std::exchange(db::log_segment_bytes, 64 * kMB)) {}
+  ~SegmentSizes() override { db::log_segment_bytes = before_; }
+
+ private:
+  const size_t before_;
+};
+
+TEST_F(SegmentSizes, are_told_by_the_start_of_an_epoch) {
   for (uint64_t free_bytes = 0; free_bytes < (uint64_t{4} << 30); free_bytes += 37 * kMB) {
     const size_t bytes = db::segment_bytes_for(free_bytes);
     EXPECT_GE(bytes, 4 * kMB);
@@ -33,7 +45,7 @@ TEST(SegmentSizes, are_told_by_the_start_of_an_epoch) {
   EXPECT_EQ(db::segment_bytes_of(kMB), 64 * kMB);  // no log begins there: it is found to be wrong
 }
 
-class LogSegments : public ::testing::Test {
+class LogSegments : public SegmentSizes {
  protected:
   void open(const std::string& path = "/db") {
     db_.reset();
