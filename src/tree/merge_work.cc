@@ -348,7 +348,7 @@ void Merger::Work::emit_version(std::string_view key, const Kept& kept) {
 }
 
 // An entry of the old run, its value moved to the new extent.
-void Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
+size_t Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
   const Lsn cts = kept.cts > floor ? kept.cts : 0;
   max_ts = std::max(max_ts, kept.cts);
   const char* value = nullptr;
@@ -359,7 +359,7 @@ void Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
   if (run->plain(kept.index, &value, &extent, &offset)) {
     if (value != nullptr) {
       builder.add_inline(key, {value, run->fixed_inline_size()}, 0, 0);
-      return;
+      return run->fixed_inline_size();
     }
   } else {
     const RunEntry entry = run->entry(kept.index);
@@ -367,16 +367,16 @@ void Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
     switch (entry.kind) {
       case EntryKind::kTombstone:
         builder.add_tombstone(key, kept.cts);
-        return;
+        return 0;
       case EntryKind::kInline:
         builder.add_inline(key, entry.inline_value, cts, expiry);
-        return;
+        return entry.inline_value.size();
       case EntryKind::kLarge: {
         const std::string encoded = moved(entry.inline_value);
         note_large(encoded, true);
         if (moved_large != nullptr) note_moved(entry.inline_value);
         builder.add_large(key, encoded, cts, expiry);
-        return;
+        return encoded.size();
       }
       case EntryKind::kSeparated:
         extent = entry.extent;
@@ -385,12 +385,13 @@ void Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
         break;
       case EntryKind::kOperands:
         builder.add_operands(key, entry.inline_value, kept.cts);
-        return;
+        return entry.inline_value.size();
     }
   }
   builder.add_separated(key, new_extent, static_cast<uint32_t>(copied_bytes), size, cts, expiry);
   copies.push_back({old_file->bases[extent].load(std::memory_order_acquire) + offset, size});
   copied_bytes += size;
+  return size;
 }
 
 std::string_view Merger::Work::run_key(uint32_t index) {
@@ -530,24 +531,20 @@ Status Merger::Work::each_key(size_t from, size_t to, Visit visit) {
 
 // Emits what is kept of a key, its values moved to the new extent; returns the bytes it takes.
 size_t Merger::Work::emit_key(std::string_view key) {
+  const size_t copied_before = copied_bytes;
   const size_t large_before = large_kept.size();
   size_t bytes = 0;
   for (const Kept& kept : key_versions) {
-    const size_t copied_before = copied_bytes;
+    bytes += kEntryBytes;
     if (kept.version != nullptr) {
       emit_version(key, kept);
+      bytes += kept.version->size;
     } else {
-      emit_rewritten(key, kept);
+      bytes += emit_rewritten(key, kept);
     }
-    bytes += kEntryBytes;
-    if (copied_bytes > copied_before) {
-      bytes += copied_bytes - copied_before;
-      continue;
-    }
-    bytes +=
-        key.size() + 8 +
-        (kept.version != nullptr ? kept.version->size : run->entry(kept.index).inline_value.size());
   }
+  // The key stands beside a value that is not in the new extent.
+  if (copied_bytes == copied_before) bytes += (key.size() + 8) * key_versions.size();
   return bytes + (large_kept.size() - large_before) * kLargeExtentBytes;
 }
 

@@ -141,7 +141,8 @@ struct Merger::Work {
   bool holds_operands(const Kept& kept) const;
   void keep_versions(const Record* record, uint32_t from, uint32_t to);
   void emit_version(std::string_view key, const Kept& kept);
-  void emit_rewritten(std::string_view key, const Kept& kept);
+  // Returns the bytes of the value.
+  size_t emit_rewritten(std::string_view key, const Kept& kept);
   void drop_run_entry(uint32_t index);
   void keep_shared_large(size_t from);
   void note_large(std::string_view encoded, bool keep);
