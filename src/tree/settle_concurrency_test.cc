@@ -314,6 +314,7 @@ class RipeExtent : public Settle {
 // next one; meanwhile the container is written anew. What was ripe is nothing of the file that it
 // comes back to: that would get the bytes of before (attack 55).
 TEST_P(RipeExtent, IsNotThatOfANewerFile) {
+  ASSERT_TRUE(test_.residency().load_run(file(hot_low_)).ok());
   ASSERT_NO_FATAL_FAILURE(read_unripe(hot_));
   ASSERT_FALSE(body_in_memory(hot_low_));
   ASSERT_NE(heap().memory.load(), nullptr) << "or blocks of the front are looked for, too";
