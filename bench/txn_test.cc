@@ -61,8 +61,8 @@ class TxnTest : public ::testing::Test {
   }
   template <class Options>
   bool passes_with(Fault fault, void (*run)(const RunContext&, const Options&, Engine&),
-                   const Options& options) {
-    MemoryEngine engine(fault);
+                   const Options& options, uint64_t period = 1000) {
+    MemoryEngine engine(fault, period);
     return run_on(engine, run, options).ok();
   }
 
@@ -104,11 +104,13 @@ TEST_F(TxnTest, PointPassesOnARightEngine) {
 }
 
 TEST_F(TxnTest, PointCatchesWrongEngines) {
-  for (const Fault fault :
-       {Fault::kLosesPut, Fault::kLosesCommit, Fault::kCorruptsValue, Fault::kSkipsInScan}) {
-    if (fault == Fault::kSkipsInScan) point_.keys = 5000;
-    EXPECT_FALSE(passes_with(fault, run_txn_point, point_)) << static_cast<int>(fault);
-  }
+  EXPECT_FALSE(passes_with(Fault::kLosesPut, run_txn_point, point_));
+  EXPECT_FALSE(passes_with(Fault::kLosesCommit, run_txn_point, point_));
+  // Only the verification reads values to their last byte: of the bits that flipped so many are in
+  // values that nobody has put again, however the threads took turns.
+  EXPECT_FALSE(passes_with(Fault::kCorruptsValue, run_txn_point, point_, 5));
+  point_.keys = 5000;
+  EXPECT_FALSE(passes_with(Fault::kSkipsInScan, run_txn_point, point_));
 }
 
 // Gets what was there when it was made.

@@ -202,6 +202,8 @@ class History {
   void flush_one() {
     MergePolicy policy = policy_;
     policy.recluster = prng_.one_in(6);
+    policy.keep_extents = prng_.one_in(6);
+    if (prng_.one_in(10)) policy.ready_share = 1.0 / static_cast<double>(prng_.between(1, 4));
     const Flushed flushed = flusher_.flush(*tree_, random_key(), policy);
     must(flushed.status);
     if (flushed.unchanged_run && flushed.pieces > 1) {
@@ -319,51 +321,123 @@ INSTANTIATE_TEST_SUITE_P(Shapes, RandomHistories,
                                                               Values::kSeparated, Values::kMixed),
                                             ::testing::Bool()));
 
+// 256-byte values under random keys, and the model of them.
+class Values256 {
+ public:
+  explicit Values256(TestStore& store) : store_(store), tree_(store.make_tree()), prng_(1) {}
+
+  void write(uint64_t count) {
+    TestTxn txn(store_);
+    std::map<std::string, std::string> values;
+    while (values.size() < count) {
+      values[delta_keys::big_endian(prng_.next())] = delta_keys::random_bytes(prng_, kBytes);
+    }
+    std::vector<VersionModel::Written> written;
+    for (const auto& [key, value] : values) {
+      must(txn.put(*tree_, key, value));
+      written.push_back({key, value});
+    }
+    model_.commit(txn.commit(), written);
+  }
+  TreeState& tree() { return *tree_; }
+  // Of the first container.
+  size_t extents() {
+    const os::epoch::Guard guard;
+    return tree_->directory().find("")->descriptor.load()->run->values.size();
+  }
+  void expect_whole() { ASSERT_NO_FATAL_FAILURE(model_.expect_now(*tree_, store_.visible)); }
+
+  static constexpr size_t kBytes = 256;
+
+ private:
+  TestStore& store_;
+  std::unique_ptr<TreeState> tree_;
+  Prng prng_;
+  VersionModel model_;
+};
+
 // A container that takes little with each flush gathers what came with several of them, and leaves
 // what it had before where it is: until it splits, each value is written about three times.
 TEST(SimilarExtents, AreGatheredBeforeAllIsRewritten) {
-  constexpr size_t kValueBytes = 256;
   constexpr uint32_t kExtentsMax = 8;
   constexpr uint64_t kPerFlush = 20;
   constexpr uint64_t kFlushes = 60;
   TestStore store({.seed = 1});
-  const std::unique_ptr<TreeState> tree = store.make_tree();
+  Values256 values(store);
   Flusher flusher(store);
-  VersionModel model;
-  Prng prng(1);
   const MergePolicy policy{.extents_max = kExtentsMax};
-  const auto write = [&](uint64_t count) {
-    TestTxn txn(store);
-    std::map<std::string, std::string> values;
-    while (values.size() < count) {
-      values[delta_keys::big_endian(prng.next())] = delta_keys::random_bytes(prng, kValueBytes);
-    }
-    std::vector<VersionModel::Written> written;
-    for (const auto& [key, value] : values) {
-      must(txn.put(*tree, key, value));
-      written.push_back({key, value});
-    }
-    model.commit(txn.commit(), written);
-  };
-  write(2400);
-  must(flusher.flush(*tree, "", policy).status);
+  values.write(2400);
+  must(flusher.flush(values.tree(), "", policy).status);
   size_t bytes = 0;
   size_t most = 0;
   for (uint64_t i = 0; i < kFlushes; ++i) {
-    write(kPerFlush);
-    const Flushed flushed = flusher.flush(*tree, "", policy);
+    values.write(kPerFlush);
+    const Flushed flushed = flusher.flush(values.tree(), "", policy);
     must(flushed.status);
     ASSERT_EQ(flushed.pieces, 1u) << i;
     bytes += flushed.value_bytes_written;
-    const os::epoch::Guard guard;
-    most = std::max(most, tree->directory().find("")->descriptor.load()->run->values.size());
+    most = std::max(most, values.extents());
   }
   EXPECT_LE(most, kExtentsMax);
   EXPECT_GE(most, kExtentsMax - 1);
-  EXPECT_LT(bytes, kFlushes * kPerFlush * kValueBytes * 4);
-  ASSERT_NO_FATAL_FAILURE(model.expect_now(*tree, store.visible));
+  EXPECT_LT(bytes, kFlushes * kPerFlush * Values256::kBytes * 4);
+  ASSERT_NO_FATAL_FAILURE(values.expect_whole());
   os::epoch::drain();
-  ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {tree.get()}, 0));
+  ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {&values.tree()}, 0));
+}
+
+// A flush that shall write as little as it can leaves all value extents where they are, and moves
+// the smallest one when the index can name no more.
+TEST(KeptExtents, AreAsManyAsTheIndexCanName) {
+  constexpr uint64_t kFlushes = 3 * RunFile::kExtentsMax;
+  constexpr uint64_t kPerFlush = 20;
+  TestStore store({.seed = 1});
+  Values256 values(store);
+  Flusher flusher(store);
+  values.write(2000);
+  must(flusher.flush(values.tree(), "").status);
+  size_t bytes = 0;
+  for (uint64_t i = 0; i < kFlushes; ++i) {
+    SCOPED_TRACE(i);
+    values.write(kPerFlush);
+    const Flushed flushed = flusher.flush(values.tree(), "", {.keep_extents = true});
+    must(flushed.status);
+    EXPECT_FALSE(flushed.reclustered);
+    bytes += flushed.value_bytes_written;
+    EXPECT_EQ(values.extents(), std::min<uint64_t>(i + 2, RunFile::kExtentsMax));
+    ASSERT_NO_FATAL_FAILURE(values.expect_whole());
+  }
+  // Each value about twice.
+  EXPECT_LT(bytes, kFlushes * kPerFlush * Values256::kBytes * 3);
+}
+
+// On a full disk whose space lies in pieces: what a merge makes fits the pieces.
+TEST(ReadyShare, MakesRunsThatFitTheRangesOfTheDisk) {
+  constexpr uint32_t kRangeBlocks = 16;
+  TestStore store({.seed = 1});
+  Values256 values(store);
+  Flusher flusher(store);
+  values.write(500);
+  must(flusher.flush(values.tree(), "").status);
+  values.write(500);
+  must(store.space->keep_ready(600, 600));
+  store.disk.set_capacity(store.disk.used_bytes());
+  std::vector<space::ExtentAddress> taken;
+  for (auto range = store.space->allocate(kRangeBlocks); range.ok();
+       range = store.space->allocate(kRangeBlocks)) {
+    taken.push_back(*range);
+  }
+  while (store.space->allocate(1).ok()) continue;
+  ASSERT_GE(taken.size(), 20u);
+  for (size_t i = 0; i < taken.size(); i += 2) store.space->release(taken[i]);
+
+  EXPECT_TRUE(flusher.flush(values.tree(), "").status.is(StatusCode::kNoSpace));
+  const Flushed flushed = flusher.flush(values.tree(), "", {.ready_share = 1});
+  must(flushed.status);
+  const size_t least = 1000 * Values256::kBytes / (kRangeBlocks * os::kBlockBytes);
+  EXPECT_GT(flushed.pieces, least);
+  EXPECT_LE(flushed.pieces, 2 * least);
+  ASSERT_NO_FATAL_FAILURE(values.expect_whole());
 }
 
 // What nobody can read any more need not be read to be thrown away.

@@ -100,9 +100,7 @@ namespace {
 std::string_view mismatch(const format::StoredRegion& region) {
   return region.seal != nullptr ? "a broken seal" : "checksum mismatch";
 }
-}  // namespace
 
-namespace {
 // Of index blocks that were read by themselves: what is checked of a whole front, too.
 Status check_index(const Run& run, const Extent& image, const StoredBlocks& blocks,
                    const char* content) {
