@@ -117,8 +117,8 @@ TEST_P(FileSystemTest, SpaceIsTakenAndGivenBack) {
 }
 
 TEST_P(FileSystemTest, LocksExcludeEachOther) {
-  auto first = create("f");
-  auto second = create("f");
+  auto first = files_->open_file(in("f"), {.create = true, .locks = true}).value();
+  auto second = files_->open_file(in("f"), {.create = true, .locks = true}).value();
   EXPECT_TRUE(first->lock_exclusive().ok());
   EXPECT_TRUE(second->lock_exclusive().is(StatusCode::kBusy));
   first.reset();
@@ -126,8 +126,8 @@ TEST_P(FileSystemTest, LocksExcludeEachOther) {
 }
 
 TEST_P(FileSystemTest, LocksOfBytesBelongToAnOpenFile) {
-  auto first = create("f");
-  auto second = create("f");
+  auto first = files_->open_file(in("f"), {.create = true, .locks = true}).value();
+  auto second = files_->open_file(in("f"), {.create = true, .locks = true}).value();
   EXPECT_TRUE(first->lock_byte(70).ok());
   EXPECT_TRUE(first->lock_byte(70).ok());
   EXPECT_TRUE(second->lock_byte(70).is(StatusCode::kBusy));

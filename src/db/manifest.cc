@@ -37,6 +37,7 @@ struct ManifestFile {
   uint64_t end = 0;             // behind the last batch
   uint64_t allocated = 0;       // size of the file
   uint64_t snapshot_bytes = 0;  // header included
+  bool torn = false;            // behind the end may be a part of a batch: another file must follow
 
   uint64_t goal(uint64_t bytes) const;  // the size that has room for so much more
   Status make_room(uint64_t bytes);
@@ -113,7 +114,7 @@ Status ManifestFile::write_pending() {
   }
   const std::string bytes = encoder->take();
   if (Status status = make_room(bytes.size()); !status.ok()) return status;
-  if (Status status = file->write_at(end, bytes); !status.ok()) return status;
+  if (Status status = write_whole(*file, end, bytes); !status.ok()) return status;
   end += bytes.size();
   return {};
 }
@@ -165,8 +166,8 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
 }
 
 // Writes manifest N+1 and points the superblock at it. When only the new file could not be written,
-// it is removed and the old one goes on; once the superblock has been touched there is no way back
-// (`failed`).
+// or the superblock has no space for its number, it is removed and the old one goes on; else, once
+// the superblock has been touched, there is no way back (`failed`).
 Status Manifest::Files::begin_next(bool new_database) {
   const uint64_t number = superblock.manifest_number + 1;
   std::unique_ptr<os::File> named_in;
@@ -183,10 +184,21 @@ Status Manifest::Files::begin_next(bool new_database) {
     static_cast<void>(machine.files->remove(path_of(number)).ok());
     return status;
   }
+  const format::Superblock before = superblock;
   superblock.manifest_number = number;
   superblock.format_version = kFormatVersion;
   failed = new_database ? create_superblock(*machine.files, directory, superblock)
                         : update_superblock(*named_in, superblock);
+  if (failed.is(StatusCode::kNoSpace) && !new_database) {
+    superblock = before;
+    next.file.reset();
+    if (machine.files->rename(path_of(number), join(directory, kManifestSpareName)).ok()) {
+      find_spare();
+    } else {
+      static_cast<void>(machine.files->remove(path_of(number)).ok());
+    }
+    return std::exchange(failed, Status());
+  }
   if (!failed.ok()) return failed;
   const uint64_t replaced = current.file != nullptr ? number - 1 : 0;
   current = std::move(next);
@@ -413,6 +425,11 @@ Status Manifest::append(const format::ManifestBatch& batch) {
   // Before the batch, so that an error of the rewrite never comes back for a batch that is durable
   // already.
   if (Status status = files.rewrite_when_due(); !status.ok()) return status;
+  if (files.current.torn) {
+    Status status = files.start_over(batch);
+    if (!status.ok() && !status.is(StatusCode::kNoSpace)) files.failed = status;
+    return status;
+  }
   const uint64_t before = files.superblock.features.incompatible;
   if (const uint64_t needed = features_of(batch); (before & needed) != needed) {
     // Older versions must not read on: the superblock says so together with the next manifest.
@@ -446,6 +463,12 @@ Status Manifest::append(const format::ManifestBatch& batch) {
   }
   *current.encoder = std::move(encoder);
   Status status = current.write_pending();
+  if (status.is(StatusCode::kNoSpace)) {
+    // What was reserved has been taken away, and a part of the batch may stand there. Nothing
+    // follows it, and no other bytes are sealed for the same place.
+    current.torn = true;
+    return status;
+  }
   if (status.ok()) status = current.file->sync_data();
   if (status.ok()) status = apply(batch, files.state);
   if (!status.ok()) files.failed = status;

@@ -10,13 +10,13 @@ namespace {
 constexpr std::string_view kManifestPrefix = "manifest.";
 constexpr size_t kNumberDigitsMax = 18;  // no overflow of 64 bits
 
-// Writes the slot of the generation and makes it durable.
+uint64_t offset_of_slot(uint64_t generation) {
+  return format::superblock_slot_of(generation) * format::kSuperblockSlotBytes;
+}
+
 Status write_slot(os::File& file, const format::Superblock& superblock) {
-  const std::string slot = format::encode_superblock(superblock);
-  const uint64_t offset =
-      format::superblock_slot_of(superblock.generation) * format::kSuperblockSlotBytes;
-  if (Status status = file.write_at(offset, slot); !status.ok()) return status;
-  return file.sync_data();
+  return write_whole(file, offset_of_slot(superblock.generation),
+                     format::encode_superblock(superblock));
 }
 
 }  // namespace
@@ -102,11 +102,26 @@ Result<std::unique_ptr<os::File>> open_superblock(os::FileSystem& files,
   return files.open_file(join(directory, kSuperblockName), {});
 }
 
-// The slots go one by one, the older one first: whenever the power fails, one of them is whole.
+Status write_whole(os::File& file, uint64_t offset, std::string_view bytes) {
+  Status status = file.write_at(offset, bytes);
+  if (!status.is(StatusCode::kNoSpace)) return status;
+  std::string found(bytes.size(), '\0');
+  return file.read_at(offset, found).ok() && found == bytes ? Status() : status;
+}
+
+// The slots go one by one, the older one first: whenever the power fails, one of them is whole. One
+// is enough: where there is no space for the other one, the next update begins with that.
 Status update_superblock(os::File& file, format::Superblock& superblock) {
   for (size_t i = 0; i < format::kSuperblockSlots; ++i) {
-    ++superblock.generation;
-    if (Status status = write_slot(file, superblock); !status.ok()) return status;
+    format::Superblock next = superblock;
+    ++next.generation;
+    if (Status status = write_slot(file, next); !status.ok()) {
+      return status.is(StatusCode::kNoSpace) && i > 0 ? Status() : status;
+    }
+    superblock = next;
+    if (Status status = file.sync_data(); !status.ok()) {
+      return Status(StatusCode::kIoError, std::string(status.message()));  // there is no way back
+    }
   }
   return {};
 }

@@ -416,6 +416,50 @@ TEST(ManifestTest, AfterAFailedSyncItIsFailedForGood) {
   }
 }
 
+// What was reserved for it is taken away, and given back: by a quota, say. Whatever write meets it,
+// a batch is there as a whole or was refused, and the next one finds nothing in its way.
+TEST(ManifestTest, WritesThatFindNoSpaceChangeNothing) {
+  Prng prng(7);
+  uint64_t refused = 0;
+  uint64_t rewritten = 0;
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE(round);
+    Fixture f;
+    auto manifest = f.create();
+    ManifestBatch reserve;
+    uint64_t next = 1;
+    for (int fault = 0; fault < 10; ++fault) {
+      const std::string part = prng.one_in(3) ? "superblock" : "manifest.";
+      f.disk.fail_path(part, SimOp::kWrite, prng.between(1, 5), StatusCode::kNoSpace,
+                       prng.one_in(2));
+      for (uint64_t batches = prng.between(1, 60); batches > 0; --batches) {
+        reserve.lsn_reserved = ++next;
+        const ManifestState before = manifest->state();
+        const Status status = manifest->append(reserve);
+        must(manifest->status());
+        if (status.ok()) {
+          EXPECT_EQ(manifest->state().lsn_reserved, next);
+        } else {
+          ASSERT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+          EXPECT_EQ(manifest->state(), before);
+          ++refused;
+        }
+        ASSERT_EQ(f.load()->state, manifest->state());
+      }
+      f.disk.clear_faults();
+      reserve.lsn_reserved = ++next;
+      must(manifest->append(reserve));
+      ASSERT_EQ(f.load()->state, manifest->state());
+      rewritten += manifest->number() > 1 ? 1 : 0;
+      if (!prng.one_in(3)) continue;
+      manifest = f.reopen();
+      EXPECT_EQ(manifest->state().lsn_reserved, next);
+    }
+  }
+  EXPECT_GT(refused, 0u);
+  EXPECT_GT(rewritten, 0u);
+}
+
 TEST(ManifestTest, OneBadSuperblockSlotIsTolerated) {
   Fixture f;
   auto manifest = f.create();

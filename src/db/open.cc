@@ -663,6 +663,10 @@ Status Db::Impl::close_all() {
     return Status(StatusCode::kBusy, path_ + ": not everything could be flushed yet");
   }
   if (Status s = publisher_->publish(); !s.ok()) return s;
+  if (keeps_log) {
+    // For want of space it stays open, and may be closed later.
+    if (Status s = log_->wait_durable(log_->head()); !s.ok()) return s;
+  }
   closed_.store(true, std::memory_order_release);
   scheduler_->stop();
   publisher_->stop();

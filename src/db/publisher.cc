@@ -355,7 +355,10 @@ Status Publisher::publish_batch(Batch& batch, format::ManifestBatch extra, bool*
         extent->address.file);  // only a finished write is covered by the next sync
   }
   if (batch.max_cut > 0) {
-    if (Status s = log_->wait_durable(batch.max_cut); !s.ok()) return s;
+    if (Status s = log_->wait_durable(batch.max_cut); !s.ok()) {
+      *unchanged = s.is(StatusCode::kNoSpace) && log_->status().ok();
+      return s;
+    }
   }
   HAWTHORN_TEST_POINT("publisher.before_data_sync");
   if (!batch.edit.fresh.empty()) {

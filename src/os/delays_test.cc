@@ -120,7 +120,7 @@ TEST_F(Delays, stand_at_locks_waits_wakes_threads_clocks_and_test_points) {
 TEST_F(Delays, stand_at_file_operations) {
   FileSystem& files = *real_machine().files;
   const std::string path = directory_ + "/file";
-  std::unique_ptr<File> file = files.open_file(path, {.create = true}).value();
+  std::unique_ptr<File> file = files.open_file(path, {.create = true, .locks = true}).value();
   std::string bytes(4096, 'x');
   EXPECT_TRUE(is_delayed([&] { ASSERT_TRUE(file->write_at(0, bytes).ok()); }));
   EXPECT_TRUE(is_delayed([&] { ASSERT_TRUE(file->read_at(0, bytes).ok()); }));

@@ -54,8 +54,8 @@ Status error_status(int error, const std::string& path, const char* doing, uint6
 }
 
 Status as_no_space(Status status) {
-  const bool passes =
-      status.is(StatusCode::kOutOfMemory) || status.is(StatusCode::kPermissionDenied);
+  const bool passes = status.is(StatusCode::kOutOfMemory) ||
+                      status.is(StatusCode::kPermissionDenied) || status.is(StatusCode::kReadOnly);
   return passes ? Status(StatusCode::kNoSpace, std::string(status.message())) : status;
 }
 

@@ -221,6 +221,7 @@ class PosixFile : public File {
   }
 
   Status lock_exclusive() override {
+    HAWTHORN_ASSERT(locks_);
     if (retried([&] { return flock(fd_, LOCK_EX | LOCK_NB); }) != 0) {
       return error_status(errno, path_, "lock");
     }
@@ -267,6 +268,7 @@ class PosixFile : public File {
 
  private:
   Status set_lock(short type, uint64_t offset) {
+    HAWTHORN_ASSERT(locks_);
     struct flock lock = {};
     lock.l_type = type;
     lock.l_whence = SEEK_SET;

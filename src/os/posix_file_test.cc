@@ -196,11 +196,11 @@ TEST_F(PosixFileTest, ClonesRangesOrSaysThatItCannot) {
 }
 
 TEST_F(PosixFileTest, LockExcludesOtherProcesses) {
-  auto file = std::move(files_.open_file(in("lock"), {.create = true})).value();
+  auto file = std::move(files_.open_file(in("lock"), {.create = true, .locks = true})).value();
   ASSERT_TRUE(file->lock_exclusive().ok());
   const pid_t child = fork();
   if (child == 0) {
-    auto other = files_.open_file(in("lock"), {});
+    auto other = files_.open_file(in("lock"), {.locks = true});
     _exit(other.ok() && (*other)->lock_exclusive().is(StatusCode::kBusy) ? 0 : 1);
   }
   int status = 0;

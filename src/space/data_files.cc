@@ -110,7 +110,8 @@ Status DataFiles::probe_direct(const std::vector<uint32_t>& present) {
 
 Result<std::unique_ptr<os::File>> DataFiles::open(uint32_t number, bool wait) {
   const std::string path = path_of(number);
-  auto file = machine_.files->open_file(path, {.read_only = options_.read_only, .direct = direct_});
+  auto file = machine_.files->open_file(
+      path, {.read_only = options_.read_only, .direct = direct_, .locks = !options_.read_only});
   if (!file.ok()) {
     if (!file.status().is_not_found()) return file.status();
     return Status(StatusCode::kCorruption, data_file_name(number) + " is missing");
@@ -194,7 +195,8 @@ Status DataFiles::create(uint32_t number, uint64_t bytes_min, uint64_t* bytes) {
     left_over_.erase(number);
   }
   auto file = machine_.files->open_file(
-      path, {.create = true, .exclusive = true, .direct = direct_, .in_place = true});
+      path,
+      {.create = true, .exclusive = true, .direct = direct_, .locks = true, .in_place = true});
   if (!file.ok()) return file.status();
   if (Status status = make(**file, bytes_min, bytes); !status.ok()) {
     file->reset();

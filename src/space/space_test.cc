@@ -588,7 +588,7 @@ TEST(SpaceTest, AFileIsLockedBeforeItIsUsedForWriting) {
   Fixture f;
   auto space = f.open();
   const ExtentAddress extent = space->allocate(10).value();
-  auto other = f.disk->open_file("/db/data.0", {}).value();
+  auto other = f.disk->open_file("/db/data.0", {.locks = true}).value();
   EXPECT_TRUE(other->lock_exclusive().is(StatusCode::kBusy));
   space.reset();
   must(other->lock_exclusive());

@@ -24,6 +24,8 @@ constexpr size_t kStepPart = 8;  // of the ring
 // up drains for about 0.2 ms). Only a log that is synced pre-writes: what is drained in large
 // pieces gains nothing from it and would be written twice.
 constexpr size_t kPrewriteBytes = size_t{1} << 20;
+// After which the disk is asked again, where nobody waits for it.
+constexpr uint64_t kShortageUs = 100'000;
 constexpr int kFinishAttempts = 16;  // each ends a block, which a busy log may begin anew
 
 // Stores into a page what is in it, so that it is mapped and dirty before an append needs it.
@@ -60,16 +62,25 @@ Status Log::State::drain(bool pad) {
     }
   }
   if (seal_failed.load()) return fail_to_seal();
-  if (target <= from) return Status();
+  if (target <= from) {
+    set_short_of_disk(false);
+    return Status();
+  }
   const Lsn step = std::max<Lsn>(kStepBytesMin, options.ring_bytes / kStepPart);
   for (Lsn at = from; at < target;) {
     const Lsn next = target - at > step + step / 2 ? at + step : target;
-    if (Status s = write_blocks(at, next); !s.ok()) return fail(std::move(s));
+    if (Status s = write_blocks(at, next); !s.ok()) {
+      if (!s.is(StatusCode::kNoSpace)) return fail(std::move(s));
+      // The ring has it still.
+      set_short_of_disk(true);
+      return s;
+    }
     const Lsn whole = next == target && drained_to != 0
                           ? drained_to
                           : last_boundary(drained.load(std::memory_order_relaxed), next);
     {
       MutexLock lock(append_mutex);
+      short_of_disk.store(false);
       written.store(next, std::memory_order_release);
       drained.store(whole, std::memory_order_release);
       update_limits();
@@ -78,6 +89,16 @@ Status Log::State::drain(bool pad) {
     at = next;
   }
   return Status();
+}
+
+void Log::State::set_short_of_disk(bool is_short) {
+  if (short_of_disk.load() == is_short) return;
+  {
+    MutexLock lock(append_mutex);
+    short_of_disk.store(is_short);
+    update_limits();
+  }
+  room.signal();
 }
 
 // Several pieces are written side by side: none counts before all of them are there.
@@ -188,6 +209,7 @@ Status Log::State::prewrite() {
     const uint64_t to = std::min<uint64_t>(from + zeros().size(), options.segment_bytes);
     if (from >= to) return Status();
     Status status = segment->file->write_at(from, zeros().first(to - from));
+    if (status.is(StatusCode::kNoSpace)) return Status();  // it only makes commits faster
     if (!status.ok()) return fail(std::move(status));
     segment->prewritten_bytes = to;
     if (dirty.empty() || dirty.back() != segment) dirty.push_back(segment);
@@ -219,7 +241,9 @@ uint64_t Log::State::run_due_work(bool* worked) {
   }
   const Lsn written_before = written.load();
   if (room_waiters.load() != 0 || head_now - written_before >= drain_bytes()) {
-    if (!drain_once(false).ok()) return 0;
+    const Status drained_now = drain_once(false);
+    if (drained_now.is(StatusCode::kNoSpace)) return kShortageUs;
+    if (!drained_now.ok()) return 0;
     if (written.load() != written_before) *worked = true;
     touch_ahead();
   }

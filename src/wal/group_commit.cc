@@ -177,8 +177,9 @@ uint64_t Log::State::serve_async() {
   async_due_us.store(0);
   const Lsn goal = std::min(async_goal.load(), head.load());
   if (durable.load() >= goal) return 0;
-  if (!syncing.exchange(true) && !lead_sync().ok()) return 0;
-  if (durable.load() >= goal) return 0;
+  // A full disk is asked again after the next period.
+  if (!syncing.exchange(true)) static_cast<void>(lead_sync());
+  if (failed.load() || durable.load() >= goal) return 0;
   async_armed.store(true);
   async_due_us.store(now + period_us);
   return period_us;

@@ -247,7 +247,7 @@ bool Log::State::fits(uint64_t length) const {
 }
 
 void Log::State::update_limits() {
-  if (refuses.load(std::memory_order_relaxed)) {
+  if (refuses.load(std::memory_order_relaxed) || short_of_disk.load(std::memory_order_relaxed)) {
     limit = 0;
     return;
   }
@@ -312,7 +312,7 @@ Status Log::State::find_room(size_t payload_bytes) {
       // full. Another error ends the log.
       const Status s = prepare_segments(end_with_pad(head.load() + length));
       if (s.is(StatusCode::kNoSpace) && !refuses.load()) return s;
-    } else if (background) {
+    } else if (background && (short_of == Shortage::kReserved || !short_of_disk.load())) {
       room_waiters.fetch_add(1);
       work.signal();
       room.wait(ticket);
@@ -320,7 +320,9 @@ Status Log::State::find_room(size_t payload_bytes) {
     } else if (short_of == Shortage::kReserved) {
       return Status(StatusCode::kBusy, "no lsns are reserved beyond " + std::to_string(reserved));
     } else {
-      if (drain_once(false).ok() && written.load() == written_before) {
+      const Status s = drain_once(false);
+      if (s.is(StatusCode::kNoSpace) && !refuses.load()) return s;
+      if (s.ok() && !background && written.load() == written_before) {
         return Status(StatusCode::kBusy, "the log's ring is full and its drain is held back");
       }
     }

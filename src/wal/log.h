@@ -26,8 +26,11 @@
 //    without a sync goes into reserved, unwritten blocks, which the next fdatasync commits as well,
 //    only a little slower (R9, attack 11).
 // 6. After a failed write or sync the log is failed for good: every later wait returns that error,
-//    and every append is refused with kReadOnly. A full disk fails wait_room only, until there is
-//    space or a trim: a log starts without a segment if need be.
+//    and every append is refused with kReadOnly. A full disk fails wait_room, until there is space
+//    or a trim: a log starts without a segment if need be. A write that finds no space (what was
+//    reserved can be taken away, by a limit of sizes, a quota or a copy of the file) leaves all in
+//    the ring: what waits for it fails with kNoSpace, nothing more is taken, and the next drain,
+//    of whoever wants to append, too, writes it again.
 // 7. All that a record and the pad behind it need (ring space, a segment's disk space, reserved
 //    lsns) is there before try_append accepts it (R4).
 
@@ -96,8 +99,8 @@ class Log {
   uint64_t checksum_for_append(std::span<const std::string_view> payload) const;
   // Waits until a record of `payload_bytes` may fit. Errors: kReadOnly when the log failed, or was
   // told to refuse; kInvalidArgument over the record limit (attack 13); kNoSpace when the next
-  // segment finds none; without background threads kBusy when only the caller can make room
-  // (set_reserved, hold_drain).
+  // segment finds none, or the ring cannot be written out; without background threads kBusy when
+  // only the caller can make room (set_reserved, hold_drain).
   Status wait_room(size_t payload_bytes) EXCLUDES(mutex());
   // Before an append, without locks: while more than half of the ring waits for the disk, sleeps as
   // long as a record of `payload_bytes` takes at a rate that falls with the room that is left, all
@@ -114,6 +117,7 @@ class Log {
 
   // Returns when every record that starts at or below lsn is durable. One fdatasync serves all that
   // wait. Waits for a hold that stands in the way to be lifted (without background threads: kBusy).
+  // Errors: kNoSpace, which passes; that which ended the log.
   Status wait_durable(Lsn lsn);
   // The same, and counts it and how long it takes: of who has committed and waits for his group.
   Status wait_commit(Lsn lsn);

@@ -94,7 +94,7 @@ Result<std::unique_ptr<os::File>> LogDirectory::open(std::string_view name,
 
 Result<std::unique_ptr<os::File>> LogDirectory::open_segment(uint64_t number, bool writable) const {
   const std::string name = segment_name(number);
-  Result<std::unique_ptr<os::File>> file = open(name, {.read_only = !writable});
+  Result<std::unique_ptr<os::File>> file = open(name, {.read_only = !writable, .locks = writable});
   if (!file.ok()) return file.status();
   Result<uint64_t> size = (*file)->size();
   if (!size.ok()) return size.status();

@@ -77,6 +77,7 @@ struct Log::State {
   // drainer.cc: writing the ring out; the background thread.
   Status drain(bool pad) REQUIRES(drain_mutex);
   Status write_blocks(Lsn from, Lsn to) REQUIRES(drain_mutex);
+  void set_short_of_disk(bool is_short) REQUIRES(drain_mutex) EXCLUDES(append_mutex);
   Lsn last_boundary(Lsn from, Lsn to) const;
   Status drain_once(bool pad) EXCLUDES(drain_mutex);
   Status finish_segment() EXCLUDES(drain_mutex);
@@ -152,6 +153,9 @@ struct Log::State {
   std::atomic<bool> syncing{false};
   std::atomic<bool> prewrite_due{false};
   std::atomic<bool> prepare_failed{false};
+  // The last drain found no space. Nothing is appended before one that finds some: whoever wants
+  // to makes it, and is refused where it finds none either.
+  std::atomic<bool> short_of_disk{false};
   std::atomic<bool> failed{false};
   std::atomic<bool> seal_failed{false};  // then the next who asks for room lets the log fail
   std::atomic<bool> stopping{false};

@@ -288,6 +288,62 @@ TEST_F(WalFailure, a_full_disk_refuses_room_until_there_is_some) {
   EXPECT_OK(log_->wait_durable(log_->head()));
 }
 
+// What was reserved may be taken away all the same: by a limit of sizes, a quota, a copy of the
+// file. The ring keeps what could not be written, and the log goes on when it can be.
+TEST_F(WalFailure, a_write_without_space_is_made_again) {
+  ASSERT_OK(disk_.sync_directory("/"));
+  std::vector<Record> written;
+  written.push_back(append_record(*log_, 0, 100));
+  disk_.fail(SimOp::kWrite, 1, StatusCode::kNoSpace, true);
+  EXPECT_TRUE(log_->wait_durable(log_->head()).is(StatusCode::kNoSpace));
+  EXPECT_TRUE(log_->drain_now().is(StatusCode::kNoSpace));
+  EXPECT_LE(log_->durable(), written[0].lsn);
+  EXPECT_OK(log_->status());
+  EXPECT_OK(log_->writable());
+  // What could not become durable either is not taken.
+  Status status;
+  EXPECT_EQ(append(*log_, "refused", &status), 0u);
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  EXPECT_NE(status.message().find("/db/wal."), std::string::npos) << status.to_string();
+  disk_.clear_faults();
+  written.push_back(append_record(*log_, 1, 100));
+  ASSERT_OK(log_->wait_durable(log_->head()));
+  auto after = disk_.crash(1, testing::CrashKind::kPowerLossDrop);
+  SimMachine again(*after, 1);
+  const Replayed found = test::recover(again.machine(), "/db", kSmall, {epoch_});
+  EXPECT_OK(found.status);
+  EXPECT_EQ(found.records, written);
+}
+
+// Threads that wait for room, for a sync or for both hear of it, and go on afterwards.
+TEST_F(WalFailure, no_thread_waits_for_space) {
+  log_.reset();
+  SimMachine threaded(disk_, 1, true);
+  log_ = start_log(threaded.machine(), "/db", kSmall, epoch_at(2, 8 * kStart));
+  disk_.fail(SimOp::kWrite, 3, StatusCode::kNoSpace, true);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      Status status;
+      while (status.ok()) {
+        const Lsn lsn = append(*log_, std::string(1000, 'x'), &status);
+        if (lsn != 0 && t % 2 == 0) status = log_->wait_durable(lsn);
+      }
+      EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  disk_.clear_faults();
+  EXPECT_NE(append(*log_, std::string(1000, 'x')), 0u);
+  EXPECT_OK(log_->wait_durable(log_->head()));
+  // Without anybody who asks, too.
+  disk_.fail(SimOp::kWrite, 1, StatusCode::kNoSpace);
+  const Lsn lsn = append(*log_, "asynchronous");
+  log_->request_durable(lsn);
+  while (log_->durable() <= lsn) log_->wait_beyond(lsn, 1000);
+  log_.reset();
+}
+
 TEST_F(WalFailure, a_trim_gives_a_full_disk_room) {
   std::vector<Record> written;
   while (log_->head() < kStart + 3 * kSmall.segment_bytes - 60000) {

@@ -111,5 +111,44 @@ TEST(Fork, children_work_whatever_the_parent_is_doing) {
   EXPECT_OK((*db)->close());
 }
 
+// Whoever has forked a child that stays (a daemon, a helper) and is killed, or closes: the child
+// keeps no lock of what it has inherited.
+TEST(Fork, a_child_that_stays_keeps_nobody_out) {
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  int stays[2];
+  ASSERT_EQ(pipe(stays), 0);
+  const pid_t parent = start_child([&] {
+    close(stays[1]);
+    for (const bool closed : {true, false}) {
+      auto db = Db::open(path, small_options());
+      if (!db.ok()) _exit(2);
+      const Tree tree = *(*db)->tree("t");
+      for (uint64_t i = 0; i < 1000; ++i) {
+        if (!(*db)->put(tree, key_of(i), value_of(i, 1000)).ok()) _exit(3);
+      }
+      if (!(*db)->flush().ok() || !(*db)->put(tree, "last", "of all").ok()) _exit(4);
+      if (fork() == 0) {
+        char byte = 0;
+        static_cast<void>(read(stays[0], &byte, 1));  // until the other end is closed
+        _exit(0);
+      }
+      if (closed && !(*db)->close().ok()) _exit(5);
+      if (!closed) kill(getpid(), SIGKILL);
+    }
+  });
+  close(stays[0]);
+  int result = 0;
+  ASSERT_EQ(waitpid(parent, &result, 0), parent);
+  ASSERT_TRUE(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL) << result;
+  auto db = Db::open(path, small_options());
+  ASSERT_OK(db.status());
+  Value value;
+  EXPECT_OK((*db)->get(*(*db)->tree("t"), "last", value));
+  EXPECT_TRUE(clean(**db));
+  EXPECT_OK((*db)->close());
+  close(stays[1]);
+}
+
 }  // namespace
 }  // namespace hawthorn::tests
