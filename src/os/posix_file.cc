@@ -574,6 +574,8 @@ class PosixFileSystem : public FileSystem {
     const At at = at_of(path);
     const bool stands =
         fstatat(at.directory, at.name, &info, flags.device ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
+    // Who cannot tell makes nothing, which would have to be removed again.
+    if (!stands && errno != ENOENT) return error_status(errno, path, "stat");
     const bool existed = !flags.create || stands;
     if (stands && !(flags.create && flags.exclusive)) {
       if (Status s = check_kind(path, info, flags, false); !s.ok()) return s;
@@ -593,6 +595,7 @@ class PosixFileSystem : public FileSystem {
     }
     if (!checked.ok()) {
       close_opened(fd, flags.locks);
+      if (!existed) unlinkat(at.directory, at.name, 0);
       return checked;
     }
     // Before anything is in it. Where it is refused the file is as any other there.

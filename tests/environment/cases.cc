@@ -236,6 +236,7 @@ std::span<const char* const> gate_cases() {
       "calls allocate EOPNOTSUPP 1 0",
       "calls truncate EINTR 1 4",
       "calls stat ENOMEM 1 1",
+      "calls stat EACCES 60 21",
       "calls statfs ENOSYS 1 0",
       "calls rename ENOSPC 1 1",
       "calls remove EACCES 1 2",
