@@ -276,7 +276,7 @@ class PosixFile : public File {
     lock.l_len = 1;
     if (retried([&] { return fcntl(fd_, F_OFD_SETLK, &lock); }) == 0) return Status();
     const int error = errno;
-    if (error == EACCES || error == EAGAIN) {
+    if (error == EAGAIN) {
       return Status(StatusCode::kBusy, path_ + ": byte " + std::to_string(offset) + " is locked");
     }
     if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {

@@ -1,8 +1,11 @@
 #include "shims/sqlite/src/database.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -35,9 +38,25 @@ int to_opening_code(const Status& status) {
                                                                                  : code;
 }
 
-// Then it may be read all the same.
-bool cannot_be_written(const Status& status) {
-  return status.is(StatusCode::kPermissionDenied) || status.is(StatusCode::kReadOnly);
+bool refuses_writes(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file >= 0) ::close(file);
+  return file < 0 && (errno == EACCES || errno == EPERM || errno == EROFS);
+}
+
+// Then it may be read all the same. What is refused for a moment only (a rename, a new file) leaves
+// no connection that can never write: opening fails, and succeeds later. Asked by opening, as a
+// sandbox may refuse what permissions allow.
+bool cannot_be_written(const Status& status, const std::string& directory) {
+  if (status.is(StatusCode::kReadOnly)) return true;
+  if (!status.is(StatusCode::kPermissionDenied)) return false;
+  if (access(directory.c_str(), W_OK) != 0) return true;
+  std::error_code failed;
+  std::filesystem::directory_iterator files(directory, failed);
+  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+    if (refuses_writes(files->path().string())) return true;
+  }
+  return static_cast<bool>(failed);
 }
 
 }  // namespace
@@ -204,7 +223,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   auto watch = std::make_shared<CommitWatch>();
   options.commit_hooks = {watch};
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
-  if (cannot_be_written(opened.status()) && !made_now) {
+  if (!made_now && cannot_be_written(opened.status(), directory)) {
     options.read_only = true;
     opened = Db::open(directory, options);
   }
@@ -267,7 +286,7 @@ Status Database::visit(const std::string& directory, const std::function<Status(
   options.memory_budget_bytes = Db::limits().memory_budget_bytes_min;
   options.create_if_missing = false;
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
-  if (cannot_be_written(opened.status())) {
+  if (cannot_be_written(opened.status(), directory)) {
     options.read_only = true;
     opened = Db::open(directory, options);
   }

@@ -149,8 +149,8 @@ Status Maker::begin(const std::string& path) {
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) return failed(path);
   if (set_lock(F_WRLCK) != 0) {
-    return errno == EAGAIN || errno == EACCES ? Status(StatusCode::kBusy, path + " is being made")
-                                              : failed(path);
+    // Not where a sandbox refuses the lock (EACCES): Linux says EAGAIN of one that another has.
+    return errno == EAGAIN ? Status(StatusCode::kBusy, path + " is being made") : failed(path);
   }
   struct stat info{};
   if (fstat(file_, &info) != 0) return failed(path);
