@@ -194,6 +194,68 @@ TEST(Queues, LeaveContainersBehindThatAreNotReadAgain) {
   }
 }
 
+// Whoever looks first behind deletes, whatever was deleted, in whatever order, passes no more than
+// what is dead of the container in which he ends; and of the one in which he begins, where that is
+// not the tree's first or last one.
+TEST(Queues, OfWhichMuchWasDeletedAreLookedAtOnce) {
+  constexpr uint64_t kItems = 6000;
+  constexpr uint64_t kEach = 200;  // in a container, about
+  Prng prng(1);
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    TestTree test({.policy = {.target_bytes = size_t{64} << 10}});
+    for (uint64_t i = 0; i < kItems; i += kEach) {
+      TestTree::Changes changes;
+      for (uint64_t k = i; k < i + kEach; ++k)
+        changes.push_back({queue_key(k), std::string(300, 'v')});
+      test.commit(changes);
+      test.flush(test.lows().back());
+    }
+    const size_t containers = test.lows().size();
+    ASSERT_GT(containers, 12u);
+    uint64_t most = 0;  // entries of a container
+    {
+      const os::epoch::Guard guard;
+      for (const Container* container : test.tree()->directory().all()) {
+        most = std::max(most, container->descriptor.load()->run->record.entries);
+      }
+    }
+    // All but some in the middle, or some at both ends.
+    const uint64_t low = prng.between(1, kItems - 2);
+    const uint64_t high = std::min(kItems - 1, low + prng.between(1, 500));
+    const bool middle = prng.one_in(2);
+    std::vector<uint64_t> gone;
+    for (uint64_t i = 0; i < kItems; ++i) {
+      const bool inside = i >= low && i < high;
+      const bool ends = i == 0 || i == kItems - 1;
+      if (middle ? !inside : !ends) gone.push_back(i);
+    }
+    if (prng.one_in(2)) {
+      for (size_t i = gone.size(); i > 1; --i) std::swap(gone[i - 1], gone[prng.below(i)]);
+    }
+    const size_t batch = prng.one_in(2) ? 1 : prng.between(2, 3000);
+    for (size_t at = 0; at < gone.size(); at += batch) {
+      TestTree::Changes changes;
+      for (size_t i = at; i < std::min(gone.size(), at + batch); ++i) {
+        changes.push_back({queue_key(gone[i]), std::nullopt});
+      }
+      test.commit(changes);
+    }
+    const auto look = [&](auto move, uint64_t key, uint64_t parts) {
+      TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
+      ASSERT_TRUE(move(cursor));
+      EXPECT_EQ(cursor.key(), queue_key(key));
+      EXPECT_LE(cursor.looks(), parts * most + 2 * containers + dead_stretch_min);
+    };
+    look([](TreeCursor& c) { return c.first(); }, middle ? low : 0, 1);
+    look([](TreeCursor& c) { return c.last(); }, middle ? high - 1 : kItems - 1, 1);
+    look([](TreeCursor& c) { return c.seek(queue_key(1)); },
+         middle ? std::max<uint64_t>(low, 1) : kItems - 1, 2);
+    look([](TreeCursor& c) { return c.seek_for_prev(queue_key(kItems - 2)); },
+         middle ? std::min(high - 1, kItems - 2) : 0, 2);
+  }
+}
+
 TEST_F(Queue, WhoseEntriesComeAtItsEndIsLinear) {
   fill();
   uint64_t last = kEntries;

@@ -19,6 +19,7 @@
 #include "format/run_layout.h"
 #include "os/epoch.h"
 #include "testing/sim_machine.h"
+#include "tree/cursor.h"
 #include "tree/merge.h"
 #include "tree/store.h"
 #include "tree/tree.h"
@@ -199,7 +200,9 @@ class TestTxn {
   }
   void publish() { store_.visible.store(cts_, std::memory_order_release); }
   void stamp() {
-    for (size_t i = 0; i < undo_.size(); ++i) TreeState::stamp(undo_[i], id(), cts_);
+    for (size_t i = 0; i < undo_.size(); ++i) {
+      if (TreeState::stamp(undo_[i], id(), cts_)) TreeCursor::look_for_dead(undo_[i]);
+    }
   }
   bool contended() const { return store_.slots.contended(id()); }
   // Whether somebody else committed a key of this transaction since it began (R18).

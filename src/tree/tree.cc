@@ -455,15 +455,21 @@ Version* TreeState::find_intent(Container* container, const Undo& undo, TxnId id
   return nullptr;
 }
 
-void TreeState::stamp(const Undo& undo, TxnId id, Lsn cts) {
+bool TreeState::stamp(const Undo& undo, TxnId id, Lsn cts) {
   os::epoch::Guard guard;
   Container* container = lock_undo(undo);
   DeltaEntry* entry = nullptr;
+  bool may_be_empty = false;
   if (Version* version = find_intent(container, undo, id, &entry); version != nullptr) {
     version->stamp.store(cts, std::memory_order_release);
     remove_intent(container);
+    if (version->kind == VersionKind::kTombstone) {
+      const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+      may_be_empty = descriptor->active->note_delete(descriptor->run->record.entries);
+    }
   }
   container->latch.unlock();
+  return may_be_empty;
 }
 
 void TreeState::roll_back(const Undo& undo, TxnId id) {

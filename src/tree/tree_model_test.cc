@@ -186,7 +186,7 @@ class Interleavings {
       UndoList& undo = open->txn->undo();
       if (open->state == State::kPublished) {
         for (uint64_t n = prng_.between(1, 20); n > 0 && open->stamped < undo.size(); --n) {
-          TreeState::stamp(undo[open->stamped++], open->txn->id(), open->cts);
+          static_cast<void>(TreeState::stamp(undo[open->stamped++], open->txn->id(), open->cts));
         }
         if (open->stamped < undo.size()) continue;
       } else if (open->state == State::kAborted) {

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "os/test_point.h"
+#include "tree/cursor.h"
 #include "txn/spill_sizing.h"
 
 namespace hawthorn::txn {
@@ -553,7 +554,7 @@ void Txn::stamp_all(Lsn cts) {
       __builtin_prefetch(undo_[i + kStampsAhead].version, 1);
       __builtin_prefetch(undo_[i + kStampsAhead].container, 1);
     }
-    tree::TreeState::stamp(undo_[i], id_, cts);
+    if (tree::TreeState::stamp(undo_[i], id_, cts)) tree::TreeCursor::look_for_dead(undo_[i]);
   }
 }
 
