@@ -280,7 +280,7 @@ bool names_cause(const Case& shortage, std::string_view api, std::string_view te
   const int error = shortage.error;
   if (error == 0) return false;
   if (says(text, {strerror(error)})) return true;
-  if (error == ENOMEM && says(text, {"memory", "no address space"})) return true;
+  if (error == ENOMEM && says(text, {"memory", "Memory limit", "no address space"})) return true;
   // The C library has no other error for a thread whose stack finds no memory.
   if ((error == EAGAIN || error == ENOMEM) && says(text, {"the thread "})) return true;
   return is_known_code(shortage, api, text);

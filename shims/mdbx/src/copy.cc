@@ -12,6 +12,7 @@
 #include "hawthorn/backup.h"
 #include "shims/directory_entries.h"
 #include "shims/mdbx/src/cursor.h"
+#include "shims/system_call.h"
 
 namespace hawthorn::mdbx {
 namespace {
@@ -30,12 +31,9 @@ class DescriptorSink : public BackupSink {
   explicit DescriptorSink(int fd) : fd_(fd) {}
   Status write(std::string_view bytes) override {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) {
-        return Status(errno == ENOSPC ? StatusCode::kNoSpace : StatusCode::kIoError,
-                      std::string("writing the copy: ") + strerror(errno));
-      }
+      const ssize_t written =
+          uninterrupted([&] { return ::write(fd_, bytes.data(), bytes.size()); });
+      if (written < 0) return call_failed("writing the copy", errno);
       bytes.remove_prefix(static_cast<size_t>(written));
     }
     return {};

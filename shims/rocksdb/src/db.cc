@@ -50,82 +50,107 @@ Status open_read_only(const DBOptions& options, const std::string& name,
 
 }  // namespace
 
-Status DB::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* dbptr) {
+Status DB::Open(const Options& options, const std::string& name, std::unique_ptr<DB>* dbptr) try {
   return DBImpl::open(options, name, only_default(options), nullptr, false, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
-Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
+Status DB::Open(const Options& options, const std::string& name, DB** dbptr) try {
   std::unique_ptr<DB> opened;
   return given(Open(options, name, &opened), opened, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::Open(const DBOptions& db_options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& column_families,
-                std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) {
+                std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) try {
   return DBImpl::open(db_options, name, column_families, handles, false, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::Open(const DBOptions& db_options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& column_families,
-                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) try {
   std::unique_ptr<DB> opened;
   return given(Open(db_options, name, column_families, handles, &opened), opened, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenForReadOnly(const Options& options, const std::string& name,
-                           std::unique_ptr<DB>* dbptr, bool error_if_wal_file_exists) {
+                           std::unique_ptr<DB>* dbptr, bool error_if_wal_file_exists) try {
   return open_read_only(options, name, only_default(options), nullptr, dbptr,
                         error_if_wal_file_exists);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
-                           bool error_if_wal_file_exists) {
+                           bool error_if_wal_file_exists) try {
   std::unique_ptr<DB> opened;
   return given(OpenForReadOnly(options, name, &opened, error_if_wal_file_exists), opened, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
                            std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr,
-                           bool error_if_wal_file_exists) {
+                           bool error_if_wal_file_exists) try {
   return open_read_only(db_options, name, column_families, handles, dbptr,
                         error_if_wal_file_exists);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
                            std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
-                           bool error_if_wal_file_exists) {
+                           bool error_if_wal_file_exists) try {
   std::unique_ptr<DB> opened;
   return given(OpenForReadOnly(db_options, name, column_families, handles, &opened,
                                error_if_wal_file_exists),
                opened, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenAsSecondary(const Options& options, const std::string& name, const std::string&,
-                           std::unique_ptr<DB>* dbptr) {
+                           std::unique_ptr<DB>* dbptr) try {
   return SecondaryDB::open(options, name, only_default(options), nullptr, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenAsSecondary(const Options& options, const std::string& name,
-                           const std::string& secondary_path, DB** dbptr) {
+                           const std::string& secondary_path, DB** dbptr) try {
   std::unique_ptr<DB> opened;
   return given(OpenAsSecondary(options, name, secondary_path, &opened), opened, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenAsSecondary(const DBOptions& db_options, const std::string& name, const std::string&,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
-                           std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) {
+                           std::vector<ColumnFamilyHandle*>* handles,
+                           std::unique_ptr<DB>* dbptr) try {
   return SecondaryDB::open(db_options, name, column_families, handles, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::OpenAsSecondary(const DBOptions& db_options, const std::string& name,
                            const std::string& secondary_path,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
-                           std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+                           std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) try {
   std::unique_ptr<DB> opened;
   return given(OpenAsSecondary(db_options, name, secondary_path, column_families, handles, &opened),
                opened, dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DB::ListColumnFamilies(const DBOptions&, const std::string& name,

@@ -127,20 +127,24 @@ std::shared_ptr<OccLockBuckets> MakeSharedOccLockBuckets(size_t, bool) {
 }
 
 Status OptimisticTransactionDB::Open(const Options& options, const std::string& dbname,
-                                     OptimisticTransactionDB** dbptr) {
+                                     OptimisticTransactionDB** dbptr) try {
   std::vector<ColumnFamilyHandle*> handles;
   Status status = Open(options, dbname, {{kDefaultColumnFamilyName, ColumnFamilyOptions(options)}},
                        &handles, dbptr);
   for (ColumnFamilyHandle* handle : handles) delete handle;
   return status;
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status OptimisticTransactionDB::Open(const DBOptions& db_options, const std::string& dbname,
                                      const std::vector<ColumnFamilyDescriptor>& column_families,
                                      std::vector<ColumnFamilyHandle*>* handles,
-                                     OptimisticTransactionDB** dbptr) {
+                                     OptimisticTransactionDB** dbptr) try {
   return Open(db_options, OptimisticTransactionDBOptions(), dbname, column_families, handles,
               dbptr);
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status OptimisticTransactionDB::Open(const DBOptions& db_options,
@@ -148,7 +152,7 @@ Status OptimisticTransactionDB::Open(const DBOptions& db_options,
                                      const std::string& dbname,
                                      const std::vector<ColumnFamilyDescriptor>& column_families,
                                      std::vector<ColumnFamilyHandle*>* handles,
-                                     OptimisticTransactionDB** dbptr) {
+                                     OptimisticTransactionDB** dbptr) try {
   *dbptr = nullptr;
   std::unique_ptr<DB> db;
   Status status = DBImpl::open(db_options, dbname, column_families, handles, false, &db);
@@ -156,6 +160,8 @@ Status OptimisticTransactionDB::Open(const DBOptions& db_options,
   auto* const root = static_cast<DBImpl*>(db.get());
   *dbptr = new OptimisticTransactionDBImpl(db.release(), root);
   return status;
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status OptimisticTransactionDB::Write(const WriteOptions& options, WriteBatch* updates) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <new>
 
 #include "shims/rocksdb/src/convert.h"
 
@@ -287,18 +288,20 @@ using hawthorn::rocks::DBImpl;
 using hawthorn::rocks::TransactionDBImpl;
 
 Status TransactionDB::Open(const Options& options, const TransactionDBOptions& txn_db_options,
-                           const std::string& dbname, TransactionDB** dbptr) {
+                           const std::string& dbname, TransactionDB** dbptr) try {
   std::vector<ColumnFamilyHandle*> handles;
   Status status = Open(options, txn_db_options, dbname,
                        {{kDefaultColumnFamilyName, ColumnFamilyOptions(options)}}, &handles, dbptr);
   for (ColumnFamilyHandle* handle : handles) delete handle;
   return status;
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptions& txn_db_options,
                            const std::string& dbname,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
-                           std::vector<ColumnFamilyHandle*>* handles, TransactionDB** dbptr) {
+                           std::vector<ColumnFamilyHandle*>* handles, TransactionDB** dbptr) try {
   *dbptr = nullptr;
   const bool may_be_unordered =
       txn_db_options.write_policy == WRITE_PREPARED && db_options.two_write_queues;
@@ -317,6 +320,8 @@ Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptio
   for (ColumnFamilyHandle* handle : *handles) delete handle;
   handles->clear();
   return status;
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 void TransactionDB::PrepareWrap(DBOptions* db_options,

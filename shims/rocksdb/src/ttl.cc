@@ -1,6 +1,7 @@
 // DBWithTTL: puts the time behind what is written, and takes it off what is read.
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "rocksdb/utilities/db_ttl.h"
@@ -217,18 +218,20 @@ class TtlDB final : public rocksdb::DBWithTTL {
 namespace rocksdb {
 
 Status DBWithTTL::Open(const Options& options, const std::string& dbname, DBWithTTL** dbptr,
-                       int32_t ttl, bool read_only) {
+                       int32_t ttl, bool read_only) try {
   std::vector<ColumnFamilyHandle*> handles;
   Status s = Open(options, dbname, {{kDefaultColumnFamilyName, options}}, &handles, dbptr, {ttl},
                   read_only);
   for (ColumnFamilyHandle* handle : handles) delete handle;
   return s;
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 Status DBWithTTL::Open(const DBOptions& db_options, const std::string& dbname,
                        const std::vector<ColumnFamilyDescriptor>& column_families,
                        std::vector<ColumnFamilyHandle*>* handles, DBWithTTL** dbptr,
-                       const std::vector<int32_t>& ttls, bool read_only) {
+                       const std::vector<int32_t>& ttls, bool read_only) try {
   *dbptr = nullptr;
   if (ttls.size() != column_families.size()) {
     return Status::InvalidArgument("there has to be one ttl for each column family");
@@ -242,6 +245,8 @@ Status DBWithTTL::Open(const DBOptions& db_options, const std::string& dbname,
                        : DB::Open(db_options, dbname, families, handles, &db);
   if (s.ok()) *dbptr = new hawthorn::rocks::TtlDB(std::move(db));
   return s;
+} catch (const std::bad_alloc&) {
+  return Status::MemoryLimit();
 }
 
 }  // namespace rocksdb

@@ -5,12 +5,12 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <random>
 #include <string_view>
 
 #include "shims/sqlite/src/place.h"
+#include "shims/system_call.h"
 
 namespace hawthorn::sqlite {
 namespace {
@@ -22,12 +22,6 @@ constexpr size_t kIntentBytesMax = 8192;
 std::string intent_path(const std::string& directory) { return directory + ".commit"; }
 std::string place_of(const std::string& directory) {
   return std::filesystem::path(directory).parent_path().string();
-}
-
-Status intent_failed(const std::string& path) {
-  const StatusCode code =
-      errno == ENOSPC || errno == EDQUOT ? StatusCode::kNoSpace : StatusCode::kIoError;
-  return Status(code, path + ": " + strerror(errno));
 }
 
 // Up to the next line's end, which goes too. False: there is none.
@@ -80,12 +74,10 @@ Status write_intent(const std::string& directory, const Intent& intent, bool dur
   }
   const std::string text = std::string(kFirst) + "\n" + name_beside(directory, intent.coordinator) +
                            "\n" + intent.id + "\n" + std::to_string(intent.number) + "\n";
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return intent_failed(path);
-  const bool written =
-      pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
-      (!durable || fsync(file) == 0);
-  Status status = written ? Status() : intent_failed(path);
+  const int file = open_uninterrupted(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file < 0) return call_failed(path, errno);
+  const bool written = write_whole(file, text) && (!durable || sync_uninterrupted(file));
+  Status status = written ? Status() : call_failed(path, errno);
   ::close(file);
   if (status.ok() && durable) status = sync_directory(place_of(directory));
   if (!status.ok()) unlink(path.c_str());
@@ -94,12 +86,12 @@ Status write_intent(const std::string& directory, const Intent& intent, bool dur
 
 Result<FoundIntent> read_intent(const std::string& directory, Intent* intent) {
   const std::string path = intent_path(directory);
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open_uninterrupted(path, O_RDONLY);
   if (file < 0 && errno == ENOENT) return FoundIntent::kNone;
-  if (file < 0) return intent_failed(path);
+  if (file < 0) return call_failed(path, errno);
   char bytes[kIntentBytesMax];
-  const ssize_t size = pread(file, bytes, sizeof(bytes), 0);
-  const Status status = size >= 0 ? Status() : intent_failed(path);
+  const ssize_t size = uninterrupted([&] { return pread(file, bytes, sizeof(bytes), 0); });
+  const Status status = size >= 0 ? Status() : call_failed(path, errno);
   ::close(file);
   if (!status.ok()) return status;
   return parse_intent({bytes, static_cast<size_t>(size)}, directory, intent) ? FoundIntent::kWhole

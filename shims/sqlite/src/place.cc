@@ -17,6 +17,7 @@
 #include "hawthorn/db.h"
 #include "shims/directory_entries.h"
 #include "shims/sqlite/src/intent.h"
+#include "shims/system_call.h"
 
 namespace hawthorn::sqlite {
 namespace {
@@ -30,11 +31,7 @@ constexpr size_t kSuffixDigits = 12;
 std::string parent_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
 
-Status failed(const std::string& what) {
-  const StatusCode code =
-      errno == ENOSPC || errno == EDQUOT ? StatusCode::kNoSpace : StatusCode::kIoError;
-  return Status(code, what + ": " + strerror(errno));
-}
+Status failed(const std::string& what) { return call_failed(what, errno); }
 
 bool is_suffix(std::string_view text) {
   return text.size() == kSuffixDigits &&
@@ -73,8 +70,8 @@ Status finish(const std::string& directory) {
 }  // namespace
 
 Status sync_directory(const std::string& path) {
-  const Descriptor directory{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (directory.number < 0 || fsync(directory.number) != 0) return failed(path);
+  const Descriptor directory{open_uninterrupted(path, O_RDONLY | O_DIRECTORY)};
+  if (directory.number < 0 || !sync_uninterrupted(directory.number)) return failed(path);
   return {};
 }
 
@@ -87,10 +84,10 @@ Found look_at(const std::string& path, std::string* directory) {
     return Found::kOther;
   }
   if (info.st_size == 0) return Found::kEmptyFile;
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor file{open_uninterrupted(path, O_RDONLY)};
   if (file.number < 0) return errno == ENOENT ? Found::kNothing : unknown(path);
   char bytes[kFileBytesMax];
-  const ssize_t size = pread(file.number, bytes, sizeof(bytes), 0);
+  const ssize_t size = uninterrupted([&] { return pread(file.number, bytes, sizeof(bytes), 0); });
   if (size < 0) return unknown(path);
   std::string_view text(bytes, static_cast<size_t>(size));
   if (!text.starts_with(kFirstLine) || text.back() != '\n') return Found::kOther;
@@ -146,7 +143,7 @@ void remove_deleted(const std::string& path) {
 
 Status Maker::begin(const std::string& path) {
   path_ = path;
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  file_ = open_uninterrupted(path, O_WRONLY | O_CREAT, 0644);
   if (file_ < 0) return failed(path);
   if (set_lock(F_WRLCK) != 0) {
     // Not where a sandbox refuses the lock (EACCES): Linux says EAGAIN of one that another has.
@@ -161,10 +158,7 @@ Status Maker::begin(const std::string& path) {
 Status Maker::finish(const std::string& directory) {
   const std::string text = std::string(kFirstLine) + name_of(directory) + "\n";
   Status status;
-  if (pwrite(file_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
-      fsync(file_) != 0) {
-    status = failed(path_);
-  }
+  if (!write_whole(file_, text) || !sync_uninterrupted(file_)) status = failed(path_);
   if (status.ok()) status = sync_directory(parent_of(path_));
   // One that names nothing stays one that anybody may fill.
   if (!status.ok() && ftruncate(file_, 0) != 0) {
@@ -185,7 +179,7 @@ int Maker::set_lock(short type) const {
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_len = 1;
-  return fcntl(file_, F_OFD_SETLK, &lock);
+  return uninterrupted([&] { return fcntl(file_, F_OFD_SETLK, &lock); });
 }
 
 }  // namespace hawthorn::sqlite
