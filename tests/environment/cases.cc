@@ -263,6 +263,7 @@ std::span<const char* const> gate_cases() {
       "file-size 100 10",
       "chdir 8 reopen",
       "rename 8",
+      "rename 16 reopen",
       "clock 1000000000 8 reopen",
       "clock-back 1000000000 8",
   };

@@ -153,6 +153,11 @@ bool Taking::give_back() {
   }
 }
 
+const std::string& Taking::store() const {
+  const bool moved = case_.shortage == Shortage::kRename && access(moved_.c_str(), F_OK) == 0;
+  return moved ? moved_ : store_;
+}
+
 std::string prepare_process(const Case& shortage, const std::string& directory) {
   signal(SIGXFSZ, SIG_IGN);
   if (shortage.shortage == Shortage::kThreads) {

@@ -19,6 +19,8 @@ class Taking {
   // False: it could not be done, and errno says why.
   bool take();
   bool give_back();
+  // The name that the directory has by now.
+  const std::string& store() const;
 
  private:
   bool limit(int resource, rlim_t value);

@@ -394,13 +394,13 @@ bool Workload::open_store() {
   // From a relative path where another working directory is the case.
   const bool relative =
       case_.shortage == Shortage::kChdir && case_.after > 0 && shared_.acknowledged.load() == 0;
-  const std::string& path = relative ? std::string("store") : path_;
+  const auto path = [&] { return relative ? std::string("store") : taking_.store(); };
   for (int attempt = 0; attempt < 3 && is_short(); ++attempt) {
-    if (judge(store_->open(path), "open", true)) return true;
+    if (judge(store_->open(path()), "open", true)) return true;
     if (!good()) return false;
   }
   give_back();
-  return judge(store_->open(path), "open", false);
+  return judge(store_->open(path()), "open", false);
 }
 
 bool Workload::close_store(bool may_fail) {

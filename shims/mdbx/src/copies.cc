@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -15,6 +16,14 @@ constexpr size_t kFirstBlockBytes = 64 << 10;
 constexpr size_t kFileBlockBytes = size_t{16} << 20;
 // Blocks that nobody uses, and that are kept all the same.
 constexpr size_t kFreeBlocksMax = 8;
+
+// 0, or what is wrong.
+int reserve(int file, off_t offset, off_t size) {
+  for (;;) {
+    const int error = posix_fallocate(file, offset, size);
+    if (error != EINTR) return error;
+  }
+}
 
 }  // namespace
 
@@ -87,15 +96,23 @@ bool Copies::map(size_t bytes, Block* block) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   *block = {Kind::kMapped, nullptr, (std::max(kFileBlockBytes, bytes) + page - 1) / page * page};
   const auto offset = static_cast<off_t>(file_bytes_);
-  if (file_ >= 0 && posix_fallocate(file_, offset, static_cast<off_t>(block->size)) != 0) {
+  bool in_file = file_ >= 0;
+  if (in_file) {
+    error_ = reserve(file_, offset, static_cast<off_t>(block->size));
+    const bool full = error_ == ENOSPC || error_ == EDQUOT || error_ == EFBIG || error_ == EIO;
+    if (full) return false;
+    in_file = error_ == 0;
+  }
+  // It is memory for who only reads, in a directory that cannot be written to, and where the system
+  // reserves nothing.
+  void* const at = mmap(nullptr, block->size, PROT_READ | PROT_WRITE,
+                        in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, in_file ? file_ : -1,
+                        in_file ? offset : 0);
+  if (at == MAP_FAILED) {
+    error_ = errno;
     return false;
   }
-  // It is memory for who only reads, in a directory that cannot be written to.
-  void* const at =
-      mmap(nullptr, block->size, PROT_READ | PROT_WRITE,
-           file_ >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file_, file_ >= 0 ? offset : 0);
-  if (at == MAP_FAILED) return false;
-  file_bytes_ += block->size;
+  if (in_file) file_bytes_ += block->size;
   block->data = static_cast<char*>(at);
   return true;
 }

@@ -65,6 +65,8 @@ class Copies {
     bytes_ += taken;
     return at;
   }
+  // Why there was none: an errno.
+  int error() const { return error_; }
   size_t bytes() const { return bytes_; }
   // The first block stays, for what comes next.
   void clear();
@@ -86,6 +88,7 @@ class Copies {
   size_t left_ = 0;
   size_t bytes_ = 0;
   int file_ = -1;
+  int error_ = 0;
   uint64_t file_bytes_ = 0;
 };
 

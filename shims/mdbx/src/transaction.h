@@ -116,7 +116,7 @@ struct MDBX_txn {
 
   // The value of a key, for as long as this transaction hands out memory.
   int get(TxnTable* found, std::string_view key, MDBX_val* value);
-  // Copies of the entry on which an engine's cursor stands. ENOSPC.
+  // Copies of the entry on which an engine's cursor stands. Copies::error().
   int keep(const hawthorn::Cursor& cursor, MDBX_val* key, MDBX_val* value);
   int keep(std::string_view bytes, MDBX_val* out);
   // The same of a value that is too large to be read otherwise.

@@ -14,7 +14,7 @@ using hawthorn::mdbx::val;
 int MDBX_txn::keep(std::string_view bytes, MDBX_val* out) {
   if (out == nullptr) return MDBX_SUCCESS;
   std::string_view copy;
-  if (!copies.keep(bytes, &copy)) return ENOSPC;
+  if (!copies.keep(bytes, &copy)) return copies.error();
   *out = val(copy);
   return MDBX_SUCCESS;
 }
@@ -26,7 +26,7 @@ int MDBX_txn::keep_large(const hawthorn::Tree& tree, std::string_view key, MDBX_
       read_only() ? db->size_of(tree, key, options) : engine.size_of(tree, key);
   if (!size.ok()) return fail(size.status());
   char* const room = copies.room(*size);
-  if (room == nullptr) return ENOSPC;
+  if (room == nullptr) return copies.error();
   char* at = room;
   const auto take = [&at](std::string_view part) {
     memcpy(at, part.data(), part.size());
