@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <new>
 
 #include "tests/environment/store.h"
 
@@ -20,6 +21,9 @@ Outcome outcome_of(const rocksdb::Status& status) {
   if (text.find("UnknownOutcome") != std::string::npos) ending = Ending::kUnknown;
   return Outcome::of(ending, text);
 }
+
+// Functions that have no other way to say it throw, as RocksDB's do (docs/from-rocksdb.md).
+Outcome without_memory(Ending ending) { return Outcome::of(ending, "no memory: std::bad_alloc"); }
 
 rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -46,6 +50,45 @@ class RocksdbStore final : public Store {
   }
 
   Outcome write(unsigned thread, std::span<const Write> writes) override {
+    Ending ending = Ending::kRefused;
+    try {
+      return write_in(thread, writes, ending);
+    } catch (const std::bad_alloc&) {
+      return without_memory(ending);
+    }
+  }
+
+  Outcome get(unsigned thread, std::string_view key, std::string_view& value) override try {
+    const rocksdb::Status status = db_->Get({}, slice(key), &values_[thread]);
+    value = values_[thread];
+    return status.IsNotFound() ? Outcome::of(Ending::kNone) : outcome_of(status);
+  } catch (const std::bad_alloc&) {
+    return without_memory(Ending::kRefused);
+  }
+
+  Outcome scan(unsigned, std::string_view low, std::string_view high, Visit visit,
+               void* context) override try {
+    const std::unique_ptr<rocksdb::Iterator> walk(db_->NewIterator({}));
+    for (walk->Seek(slice(low)); walk->Valid(); walk->Next()) {
+      if (walk->key().ToStringView() >= high) break;
+      visit(context, walk->key().ToStringView(), walk->value().ToStringView());
+    }
+    return outcome_of(walk->status());
+  } catch (const std::bad_alloc&) {
+    return without_memory(Ending::kRefused);
+  }
+
+  Outcome tend(unsigned, uint64_t turn) override try {
+    return outcome_of(turn % 2 == 0 ? db_->Flush({}) : db_->CompactRange({}, nullptr, nullptr));
+  } catch (const std::bad_alloc&) {
+    return without_memory(Ending::kRefused);
+  }
+
+  Outcome check(unsigned) override { return outcome_of(db_->VerifyChecksum()); }
+
+ private:
+  // `ending`: what an exception means.
+  Outcome write_in(unsigned thread, std::span<const Write> writes, Ending& ending) {
     const std::unique_ptr<rocksdb::Transaction> transaction(db_->BeginTransaction(durable_));
     rocksdb::Status status = transaction->Get({}, slice(writes[0].key), &values_[thread]);
     if (status.IsNotFound()) status = rocksdb::Status::OK();
@@ -54,32 +97,11 @@ class RocksdbStore final : public Store {
       status = write.remove ? transaction->Delete(slice(write.key))
                             : transaction->Put(slice(write.key), slice(write.value));
     }
-    return outcome_of(status.ok() ? transaction->Commit() : status);
+    if (!status.ok()) return outcome_of(status);
+    ending = Ending::kUnknown;
+    return outcome_of(transaction->Commit());
   }
 
-  Outcome get(unsigned thread, std::string_view key, std::string_view& value) override {
-    const rocksdb::Status status = db_->Get({}, slice(key), &values_[thread]);
-    value = values_[thread];
-    return status.IsNotFound() ? Outcome::of(Ending::kNone) : outcome_of(status);
-  }
-
-  Outcome scan(unsigned, std::string_view low, std::string_view high, Visit visit,
-               void* context) override {
-    const std::unique_ptr<rocksdb::Iterator> walk(db_->NewIterator({}));
-    for (walk->Seek(slice(low)); walk->Valid(); walk->Next()) {
-      if (walk->key().ToStringView() >= high) break;
-      visit(context, walk->key().ToStringView(), walk->value().ToStringView());
-    }
-    return outcome_of(walk->status());
-  }
-
-  Outcome tend(unsigned, uint64_t turn) override {
-    return outcome_of(turn % 2 == 0 ? db_->Flush({}) : db_->CompactRange({}, nullptr, nullptr));
-  }
-
-  Outcome check(unsigned) override { return outcome_of(db_->VerifyChecksum()); }
-
- private:
   rocksdb::Options options_;
   rocksdb::WriteOptions durable_;
   std::unique_ptr<rocksdb::OptimisticTransactionDB> db_;
