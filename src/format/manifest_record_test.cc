@@ -72,11 +72,11 @@ TEST(ManifestRecordTest, RandomBatchesRoundTrip) {
     EXPECT_EQ(decoded.changes, batch);
     // Some of it becomes the state that the next batches refer to.
     for (const TreeRecord& tree : batch.trees_created) {
-      state.trees[tree.id] = tree;
+      state.trees.set(tree);
       state.next_tree = tree.id + 1;
     }
     for (const ContainerRecord& container : batch.containers_set) {
-      state.containers[container.id] = container;
+      state.containers.set(container);
     }
   }
 }
@@ -225,7 +225,7 @@ TEST(ManifestRecordTest, DamagedPayloadsNeverDecodeLoosely) {
   Prng prng(kSeed);
   BatchMaker maker(kSeed);
   ManifestState state;
-  state.trees[1] = {1, "t", 0, 0};
+  state.trees.set({1, "t", 0, 0});
   uint64_t accepted = 0;
   for (int round = 0; round < 3000; ++round) {
     for (RawRecord& record : split(encode(maker.make(state)))) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/log_epoch.h"
+#include "format/record_map.h"
 
 namespace hawthorn::format {
 
@@ -119,11 +120,11 @@ struct FeedRecord {
 inline constexpr uint32_t kValueExtentBytesMax = uint32_t{1} << 28;
 
 struct ManifestState {
-  std::map<uint32_t, TreeRecord> trees;
+  RecordMap<uint32_t, TreeRecord> trees;
   std::map<uint32_t, DictionaryRecord> dictionaries;  // by id; they go with their trees
-  std::map<uint64_t, ContainerRecord> containers;     // by id
-  std::map<std::string, SnapshotRecord> snapshots;    // by name
-  std::map<std::string, FeedRecord> feeds;            // by name
+  RecordMap<uint64_t, ContainerRecord> containers;
+  std::map<std::string, SnapshotRecord> snapshots;  // by name
+  std::map<std::string, FeedRecord> feeds;          // by name
   uint32_t next_tree = 1;
   uint64_t next_container = 1;
   std::vector<LogEpoch> epochs;

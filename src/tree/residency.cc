@@ -316,7 +316,7 @@ namespace {
 size_t heap_bytes_of(const RunFile& file) {
   constexpr size_t kObjects = sizeof(Container) + 64 + sizeof(RunFile);  // 64: its descriptor
   // Its entries in the directory, the manifest and other lists; its list of open entries.
-  constexpr size_t kPlaces = 256;
+  constexpr size_t kPlaces = 192;
   constexpr size_t kHeapBlock = 32;  // what a block of the heap takes beside what is asked for
   const format::ContainerRecord& record = file.record;
   const size_t extents = 1 + file.values.size() + file.large.size();

@@ -72,7 +72,7 @@ class TreeState {
  public:
   // How many bytes of the budget a tree takes without its containers: its object, its records in
   // the catalog and in the manifest, and its entries in lists.
-  static constexpr ptrdiff_t kHeapBytes = 896;
+  static constexpr ptrdiff_t kHeapBytes = 512;
 
   // Takes over the containers (in key order, covering all keys).
   TreeState(Store* store, uint32_t id, std::vector<Container*> containers);

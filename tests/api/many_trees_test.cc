@@ -85,8 +85,8 @@ TEST_F(ManyTrees, each_takes_what_the_documents_say) {
   ASSERT_OK(db_->flush());
   ASSERT_OK(db_->drain());
   const size_t each = (db_->stats().memory_index_bytes - before) / kTrees;
-  EXPECT_GT(each, 1500u);
-  EXPECT_LT(each, 2300u);
+  EXPECT_GT(each, 1000u);
+  EXPECT_LT(each, 1800u);
 }
 
 #if defined(HAWTHORN_TEST_POINTS)
