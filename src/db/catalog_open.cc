@@ -201,7 +201,7 @@ Status Catalog::open_containers(const std::vector<format::ContainerRecord>& reco
     store_->residency->adopt(file, nullptr);
     const bool bounded = i + 1 < records.size();
     containers->push_back(tree::TreeState::resting_container(
-        store_, record, bounded ? records[i + 1].low : std::string(), bounded, file));
+        store_, record, bounded ? std::string(records[i + 1].low) : std::string(), bounded, file));
   }
   return status;
 }

@@ -123,7 +123,7 @@ Status Repair::take_found(const Found& found, Spans* spans) {
     if (!covered(*spans, gap)) lose_range(record, gap, nullptr);
   }
   const std::vector<RepairEntry>& entries = run.entries();
-  record.large = run.large();
+  record.large.assign(run.large().begin(), run.large().end());
   // Pieces that no newer run spans, each a container.
   std::vector<std::pair<size_t, size_t>> pieces;
   for (size_t i = 0; i < entries.size(); ++i) {

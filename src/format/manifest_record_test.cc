@@ -83,7 +83,7 @@ TEST(ManifestRecordTest, RandomBatchesRoundTrip) {
 
 TEST(ManifestRecordTest, AContainerTakesAbout200Bytes) {
   ContainerRecord record = small_container();
-  record.values.resize(4, record.values.front());
+  while (record.values.size() < 4) record.values.push_back(record.values.front());
   record.large.clear();
   ManifestEncoder encoder(kSalt);
   encoder.set_container(record);
@@ -120,7 +120,8 @@ TEST(ManifestRecordTest, CheckRefusesWhatCannotBeReadBack) {
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].garbage_bytes = 5001; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].blocks = 0; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].block = ~uint32_t{0}; }));
-  EXPECT_TRUE(refused([](ContainerRecord& r) { r.low.resize(kManifestPayloadBytesMax); }));
+  EXPECT_TRUE(
+      refused([](ContainerRecord& r) { r.low = std::string(kManifestPayloadBytesMax, 'k'); }));
   EXPECT_FALSE(refused([](ContainerRecord& r) { r.run = {}; }));
   EXPECT_FALSE(check(LogEpoch{1, 10, 9, 0}).ok());
   EXPECT_FALSE(check(LogEpoch{1, 10, kLsnMax + 1, 0}).ok());
@@ -182,9 +183,9 @@ TEST(ManifestRecordTest, ShapesStandBeforeMergeOperators) {
 
 TEST(ManifestRecordTest, TheLargestRecordRoundTrips) {
   ContainerRecord record = small_container();
-  record.low.assign(kManifestPayloadBytesMax - sizeof(ContainerSetPayload) -
-                        sizeof(ValueExtentPayload) - sizeof(ExtentPayload),
-                    'k');
+  record.low = std::string(kManifestPayloadBytesMax - sizeof(ContainerSetPayload) -
+                               sizeof(ValueExtentPayload) - sizeof(ExtentPayload),
+                           'k');
   ASSERT_TRUE(check(record).ok());
   ManifestEncoder encoder(kSalt);
   encoder.set_container(record);
