@@ -216,7 +216,7 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
     if (!entries_[i].large) continue;
     const Result<format::LargeValue> value = format::decode_large_value(entry(i).value);
     if (!value.ok()) return value.status();
-    record.large.insert(record.large.end(), value->extents.begin(), value->extents.end());
+    for (const tree::ExtentAddress& extent : value->extents) record.large.push_back(extent);
   }
   std::sort(record.large.begin(), record.large.end());
   start_writes(slot);

@@ -171,7 +171,7 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
     record.layer_of = kind.layer_of;
     record.shape = kind.shape;
     if (kind.clone_of != nullptr) record.clone_of = kind.clone_of->id();
-    records_[record.id] = record;
+    records_.set(record);
   }
   edit.trees_created.push_back(record);
   format::ContainerRecord container;
@@ -206,7 +206,7 @@ Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
       const tree::Layer& layer = *committed.layer;
       // Its tree was dropped since the caller looked, and with it the layer.
       if (layer.data->drop_durable.load(std::memory_order_acquire)) continue;
-      batch.trees_set.push_back(records_[layer.data->id()]);
+      batch.trees_set.push_back(records_.at(layer.data->id()));
       batch.trees_set.back().layer_cts = kept ? layer.cts.load(std::memory_order_acquire) : 0;
     }
   }
@@ -214,7 +214,7 @@ Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
   const std::vector<format::TreeRecord> set = batch.trees_set;
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
   os::MutexLock lock(mutex_);
-  for (const format::TreeRecord& record : set) records_[record.id].layer_cts = record.layer_cts;
+  for (const format::TreeRecord& record : set) records_.set(record);
   return {};
 }
 
@@ -270,7 +270,7 @@ Status Catalog::change_record(uint32_t id, const std::function<void(format::Tree
   format::TreeRecord record;
   {
     os::MutexLock lock(mutex_);
-    record = records_[id];
+    record = records_.at(id);
   }
   change(record);
   format::ManifestBatch batch;
@@ -278,14 +278,13 @@ Status Catalog::change_record(uint32_t id, const std::function<void(format::Tree
   if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
   os::MutexLock lock(mutex_);
-  records_[id] = record;
+  records_.set(record);
   return {};
 }
 
 std::string Catalog::manifest_name(uint32_t id) const {
   os::MutexLock lock(mutex_);
-  const auto at = records_.find(id);
-  return at == records_.end() ? std::string() : at->second.name;
+  return records_.get(id).value_or(format::TreeRecord()).name;
 }
 
 Result<tree::TreeState*> Catalog::tree_of(std::string_view name, std::string_view value) const {
@@ -372,10 +371,10 @@ Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
   {
     os::MutexLock lock(mutex_);
     for (const auto& [id, tree] : trees_) {
-      const auto record = records_.find(id);
-      if (id == format::kCatalogTree || record == records_.end() || !tree->stands()) continue;
-      if (record->second.name.empty()) continue;  // a layer, or a subtree
-      result.push_back({record->second.name, id});
+      const std::optional<format::TreeRecord> record = records_.get(id);
+      if (id == format::kCatalogTree || !record.has_value() || !tree->stands()) continue;
+      if (record->name.empty()) continue;  // a layer, or a subtree
+      result.push_back({record->name, id});
     }
   }
   // What of the catalog can be read may say that there was none of this name at that moment.
@@ -434,8 +433,9 @@ Status Catalog::keep_clones() {
     }
     if (base->log_from.load(std::memory_order_acquire) == format::kLsnMax) continue;
     os::MutexLock lock(mutex_);
-    format::TreeRecord& record = records_[tree->id()];
+    format::TreeRecord record = records_.at(tree->id());
     record.clone_ts = at;
+    records_.set(record);
     batch.trees_set.push_back(record);
     kept.push_back(base);
     newest = std::max(newest, at);
@@ -503,10 +503,11 @@ Status Catalog::look_through() {
   {
     os::MutexLock lock(mutex_);
     for (auto& [id, name] : names) {
-      format::TreeRecord& record = records_[id];
-      if (record.name == name) continue;
-      record.name = std::move(name);
-      batch.trees_set.push_back(record);
+      std::optional<format::TreeRecord> record = records_.get(id);
+      if (!record.has_value() || record->name == name) continue;
+      record->name = std::move(name);
+      records_.set(*record);
+      batch.trees_set.push_back(*std::move(record));
     }
   }
   if (batch.empty()) return {};

@@ -199,9 +199,9 @@ class Catalog : public txn::TreeKeeper {
   tree::TreeState* add(uint32_t id, std::vector<tree::Container*> containers,
                        tree::TreeState* clone_of = nullptr, Shape shape = nullptr);
   Result<Shape> shape_of(std::string_view name, std::string_view encoded) const;
-  const format::ContainerRecord& add_to(format::ManifestState& state, uint32_t id,
-                                        std::string_view name, uint32_t flags);
-  Status open_containers(const std::vector<const format::ContainerRecord*>& records,
+  format::ContainerRecord add_to(format::ManifestState& state, uint32_t id, std::string_view name,
+                                 uint32_t flags);
+  Status open_containers(const std::vector<format::ContainerRecord>& records,
                          std::vector<tree::Container*>* containers);
   Status look_through() REQUIRES(removing_);
   template <typename Each>
@@ -270,7 +270,8 @@ class Catalog : public txn::TreeKeeper {
   size_t relieve_at_ GUARDED_BY(mutex_) = kLeftMax;
   std::deque<tree::TreeCell> cells_ GUARDED_BY(mutex_);  // all there ever were at once
   std::vector<tree::TreeCell*> free_cells_ GUARDED_BY(mutex_);
-  std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
+  // In the manifest, or soon.
+  format::RecordMap<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);
   bool moved_ GUARDED_BY(mutex_) = false;   // since they were last looked through
   bool cloned_ GUARDED_BY(mutex_) = false;  // of some clone only the log tells the moment
   os::Mutex making_;                        // ids come into the manifest in their order

@@ -49,8 +49,11 @@ Status Catalog::build(format::ManifestState& state) {
     add_to(state, format::kCatalogTree, state.trees.empty() ? format::kCatalogTreeName : "", 0);
   }
   const bool had_catalog = state.trees.at(format::kCatalogTree).name == format::kCatalogTreeName;
-  std::map<uint32_t, std::vector<const format::ContainerRecord*>> by_tree;
-  for (const auto& [id, record] : state.containers) by_tree[record.tree].push_back(&record);
+  std::vector<std::pair<uint32_t, uint64_t>> by_tree;
+  by_tree.reserve(state.containers.size());
+  for (const auto& [id, record] : state.containers) by_tree.emplace_back(record.tree, id);
+  std::sort(by_tree.begin(), by_tree.end());
+  auto of_tree = by_tree.begin();
   for (const auto& [id, tree_record] : state.trees) {
     if (tree_record.comparator != 0) {
       return Status(StatusCode::kNotSupported,
@@ -58,7 +61,7 @@ Status Catalog::build(format::ManifestState& state) {
     }
     {
       os::MutexLock lock(mutex_);
-      records_.emplace(id, tree_record);
+      records_.set(tree_record);
     }
     const bool kept_layer =
         tree_record.layer_cts != 0 && state.trees.contains(tree_record.layer_of);
@@ -66,16 +69,20 @@ Status Catalog::build(format::ManifestState& state) {
       opened_.push_back(id);
       if (!had_catalog) old_names_.emplace(tree_record.name, id);
     }
-    std::vector<const format::ContainerRecord*>& records = by_tree[id];
+    std::vector<format::ContainerRecord> records;
+    of_tree = std::lower_bound(of_tree, by_tree.end(), std::pair{id, uint64_t{0}});
+    for (; of_tree != by_tree.end() && of_tree->first == id; ++of_tree) {
+      records.push_back(state.containers.at(of_tree->second));
+    }
     std::sort(records.begin(), records.end(),
-              [](const auto* a, const auto* b) { return a->low < b->low; });
-    if (records.empty() || !records.front()->low.empty()) {
+              [](const auto& a, const auto& b) { return a.low < b.low; });
+    if (records.empty() || !records.front().low.empty()) {
       return Status(StatusCode::kCorruption,
                     "the manifest has no container for the first keys of tree " +
                         std::to_string(id) + " (\"" + tree_record.name + "\")");
     }
     for (size_t i = 1; i < records.size(); ++i) {
-      if (records[i - 1]->low == records[i]->low) return contradicts(records[i]->id);
+      if (records[i - 1].low == records[i].low) return contradicts(records[i].id);
     }
     std::vector<tree::Container*> containers;
     Status status = open_containers(records, &containers);
@@ -156,23 +163,24 @@ Result<Catalog::Shape> Catalog::shape_of(std::string_view name, std::string_view
 }
 
 // A tree without keys.
-const format::ContainerRecord& Catalog::add_to(format::ManifestState& state, uint32_t id,
-                                               std::string_view name, uint32_t flags) {
+format::ContainerRecord Catalog::add_to(format::ManifestState& state, uint32_t id,
+                                        std::string_view name, uint32_t flags) {
   format::ContainerRecord container;
   container.id = store_->next_container.fetch_add(1, std::memory_order_relaxed);
   container.tree = id;
-  state.trees.insert({id, {id, std::string(name), 0, flags}});
+  state.trees.set({id, std::string(name), 0, flags});
   state.next_tree = std::max(state.next_tree, id + 1);
   state.next_container = std::max(state.next_container, container.id + 1);
-  return state.containers.insert({container.id, container}).first->second;
+  state.containers.set(container);
+  return container;
 }
 
 // `containers` has one for each record also where there is an error.
-Status Catalog::open_containers(const std::vector<const format::ContainerRecord*>& records,
+Status Catalog::open_containers(const std::vector<format::ContainerRecord>& records,
                                 std::vector<tree::Container*>* containers) {
   Status status;
   for (size_t i = 0; i < records.size(); ++i) {
-    const format::ContainerRecord& record = *records[i];
+    const format::ContainerRecord& record = records[i];
     auto* file = new tree::RunFile;
     file->record = record;
     const auto extent = [&](const tree::ExtentAddress& address, uint32_t bytes, bool index) {
@@ -193,7 +201,7 @@ Status Catalog::open_containers(const std::vector<const format::ContainerRecord*
     store_->residency->adopt(file, nullptr);
     const bool bounded = i + 1 < records.size();
     containers->push_back(tree::TreeState::resting_container(
-        store_, record, bounded ? records[i + 1]->low : std::string(), bounded, file));
+        store_, record, bounded ? std::string(records[i + 1].low) : std::string(), bounded, file));
   }
   return status;
 }
@@ -236,18 +244,19 @@ Status Catalog::adopt_one(const Logged& logged, format::ManifestState& state,
   if (clone_depth(source) > kCloneDepthMax) return too_deep(entry->id);
   Result<Shape> shape = shape_of(name, entry->shape);
   if (!shape.ok()) return shape.status();
-  const format::ContainerRecord& container = add_to(state, entry->id, name, entry->codec);
+  const format::ContainerRecord container = add_to(state, entry->id, name, entry->codec);
   tree::TreeState* const made = add(
       entry->id, {tree::TreeState::empty_container(store_, container)}, source, std::move(*shape));
   if (source != nullptr) source->pins().add(tree::PinList::kNoMoment);
   store_->residency->compression().set_codec(entry->id, static_cast<format::Codec>(entry->codec));
   opened_.push_back(entry->id);
-  format::TreeRecord& record = state.trees.at(entry->id);
+  format::TreeRecord record = state.trees.at(entry->id);
   record.clone_of = entry->clone_of;
   record.shape = entry->shape;
+  state.trees.set(record);
   {
     os::MutexLock lock(mutex_);
-    records_[entry->id] = record;
+    records_.set(record);
   }
   if (source != nullptr) show_clone(made, logged);
   const auto [first, last] = orphans_.equal_range(entry->id);

@@ -29,7 +29,7 @@ std::string_view part_of_piece(std::string_view piece, uint64_t at, uint64_t fro
 void ContainerCheck::check_large_extents(std::vector<ExtentAddress>* named) {
   std::sort(named->begin(), named->end());
   named->erase(std::unique(named->begin(), named->end()), named->end());
-  std::vector<ExtentAddress> listed = record_->large;
+  std::vector<ExtentAddress> listed(record_->large.begin(), record_->large.end());
   std::sort(listed.begin(), listed.end());
   const auto tell_those = [&](const std::vector<ExtentAddress>& these,
                               const std::vector<ExtentAddress>& others, const char* what) {

@@ -35,7 +35,7 @@ bool ContainerWalk::next(CheckTarget* target) {
     target->file->ref();
     target->tree = tree::TreeRef(tree);
     target->deltas = {HeldDelta(descriptor.active), HeldDelta(descriptor.frozen)};
-    next_low_ = container->has_high ? container->high : std::string();
+    next_low_ = container->has_high ? std::string(container->high) : std::string();
     ++progress_.done;
     return true;
   }

@@ -1,6 +1,7 @@
 // Batches applied to the state, with all that can be wrong about them checked first.
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -34,9 +35,8 @@ Status check_trees(const format::ManifestBatch& batch, const format::ManifestSta
   }
   for (const format::TreeRecord& tree : batch.trees_set) {
     if (Status status = format::check(tree); !status.ok()) return status;
-    const auto old = state.trees.find(tree.id);
-    const bool known = old != state.trees.end();
-    if (known ? old->second.comparator != tree.comparator : !created.contains(tree.id)) {
+    const std::optional<format::TreeRecord> old = state.trees.get(tree.id);
+    if (old.has_value() ? old->comparator != tree.comparator : !created.contains(tree.id)) {
       return corrupt("tree " + std::to_string(tree.id) + " is set, but is not that tree");
     }
   }
@@ -136,8 +136,7 @@ void drop_trees(const std::vector<uint32_t>& dropped, format::ManifestState& sta
   if (dropped.empty()) return;
   const std::unordered_set<uint32_t> ids(dropped.begin(), dropped.end());
   for (const uint32_t id : dropped) state.trees.erase(id);
-  std::erase_if(state.containers,
-                [&](const auto& entry) { return ids.contains(entry.second.tree); });
+  state.containers.erase_if([&](const auto& container) { return ids.contains(container.tree); });
   std::erase_if(state.dictionaries,
                 [&](const auto& entry) { return ids.contains(entry.second.tree); });
 }
@@ -156,26 +155,19 @@ Status check(const format::ManifestBatch& batch, const format::ManifestState& st
 
 Status apply(format::ManifestBatch batch, format::ManifestState& state) {
   if (Status status = check(batch, state); !status.ok()) return status;
-  for (format::TreeRecord& tree : batch.trees_created) {
+  for (const format::TreeRecord& tree : batch.trees_created) {
     state.next_tree = std::max(state.next_tree, tree.id + 1);
-    const uint32_t id = tree.id;
-    state.trees.insert_or_assign(id, std::move(tree));
+    state.trees.set(tree);
   }
-  for (format::TreeRecord& tree : batch.trees_set) {
-    const uint32_t id = tree.id;
-    state.trees.insert_or_assign(id, std::move(tree));
-  }
+  for (const format::TreeRecord& tree : batch.trees_set) state.trees.set(tree);
   for (format::DictionaryRecord& dictionary : batch.dictionaries_added) {
     const uint32_t id = dictionary.id;
     state.dictionaries.insert_or_assign(id, std::move(dictionary));
   }
   for (const uint64_t id : batch.containers_deleted) state.containers.erase(id);
-  for (format::ContainerRecord& container : batch.containers_set) {
-    const uint64_t id = container.id;
-    state.next_container = std::max(state.next_container, id + 1);
-    // A snapshot comes in the order of ids: with the end as a hint each of its containers costs no
-    // search.
-    state.containers.insert_or_assign(state.containers.end(), id, std::move(container));
+  for (const format::ContainerRecord& container : batch.containers_set) {
+    state.next_container = std::max(state.next_container, container.id + 1);
+    state.containers.set(container);
   }
   drop_trees(batch.trees_dropped, state);
   for (const uint64_t number : batch.epochs_deleted) {

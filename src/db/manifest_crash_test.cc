@@ -72,7 +72,7 @@ void run(SimDisk& disk, Prng& prng, BatchMaker& maker, uint64_t appends, Expecte
     ManifestBatch batch = maker.make(expected.acknowledged);
     // Now and then one that brings a rewrite closer.
     if (prng.one_in(4) && !batch.containers_set.empty()) {
-      batch.containers_set.front().low.assign(prng.below(300000), 'k');
+      batch.containers_set.front().low = std::string(prng.below(300000), 'k');
     }
     ASSERT_TRUE(apply(batch, expected.pending).ok());
     if (!(*manifest)->append(batch).ok()) return;

@@ -84,7 +84,7 @@ TEST(ManifestTest, AStateIsWrittenInPieces) {
     format::TreeRecord tree;
     tree.id = i;
     tree.name = "tree " + std::to_string(i);
-    state.trees.insert({i, tree});
+    state.trees.set(tree);
     format::DictionaryRecord dictionary;
     dictionary.id = i;
     dictionary.tree = i;
@@ -96,7 +96,7 @@ TEST(ManifestTest, AStateIsWrittenInPieces) {
     format::ContainerRecord container;
     container.id = i;
     container.tree = i;
-    state.containers.insert({i, container});
+    state.containers.set(container);
   }
   format::ManifestEncoder encoder(0);
   size_t pieces = 0;

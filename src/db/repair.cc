@@ -157,12 +157,11 @@ bool Repair::is_outdated() {
 // Of a layer: what stands where the tree that it is of, which was taken before, has lost something
 // is what a transaction wrote first, and may have written again since. True where there is any.
 bool Repair::drop_superseded(uint32_t tree, std::vector<RepairEntry>* entries) const {
-  const auto layer = manifest_.state.trees.find(tree);
-  if (layer == manifest_.state.trees.end() || layer->second.layer_of == 0) return false;
+  const std::optional<format::TreeRecord> layer = manifest_.state.trees.get(tree);
+  if (!layer.has_value() || layer->layer_of == 0) return false;
   const size_t before = entries->size();
   for (const RepairLoss& loss : report_.losses) {
-    if (loss.kind != RepairLoss::Kind::kKeyRange || loss.tree_id != layer->second.layer_of)
-      continue;
+    if (loss.kind != RepairLoss::Kind::kKeyRange || loss.tree_id != layer->layer_of) continue;
     std::erase_if(*entries, [&](const RepairEntry& entry) {
       return entry.key >= loss.low && (!loss.high.has_value() || entry.key < *loss.high);
     });
@@ -179,7 +178,7 @@ Status Repair::take_container(const format::ContainerRecord& record, const std::
   const bool superseded = drop_superseded(record.tree, &entries);
   if (record.run.blocks == 0 || (header && run.whole() && !superseded && data_->free(record))) {
     note_entries(record, false);
-    state_.containers[record.id] = record;
+    state_.containers.set(record);
     large_.insert(record.large.begin(), record.large.end());
     return data_->copy(record);
   }
@@ -205,7 +204,7 @@ Status Repair::take_container(const format::ContainerRecord& record, const std::
   for (format::ContainerRecord& one : made) {
     note_entries(one, true);
     large_.insert(one.large.begin(), one.large.end());
-    state_.containers[one.id] = std::move(one);
+    state_.containers.set(one);
   }
   return s;
 }
@@ -235,16 +234,16 @@ void Repair::look_for_files() {
 }
 
 Status Repair::take_containers() {
-  std::map<std::pair<uint32_t, std::string>, const format::ContainerRecord*> ordered;
+  std::map<std::pair<uint32_t, std::string>, format::ContainerRecord> ordered;
   for (const auto& [id, record] : manifest_.state.containers) {
-    ordered[{record.tree, record.low}] = &record;
+    ordered[{record.tree, record.low}] = record;
   }
   look_for_files();
   uint64_t done = 0;
   for (auto at = ordered.begin(); at != ordered.end(); ++at) {
     const auto next = std::next(at);
     const bool bounded = next != ordered.end() && next->first.first == at->first.first;
-    const Status s = take_container(*at->second, bounded ? &next->first.second : nullptr);
+    const Status s = take_container(at->second, bounded ? &next->first.second : nullptr);
     if (!s.ok()) return s;
     if (options_.progress) options_.progress(++done, ordered.size());
   }

@@ -65,7 +65,7 @@ void read_loose_records(std::string_view bytes, uint64_t salt, format::ManifestS
     for (auto* trees : {&batch.changes.trees_created, &batch.changes.trees_set}) {
       for (format::TreeRecord& tree : *trees) {
         state.next_tree = std::max(state.next_tree, tree.id + 1);
-        state.trees[tree.id] = std::move(tree);
+        state.trees.set(tree);
         manifest->any = true;
       }
     }

@@ -139,7 +139,7 @@ bool RepairRun::read_parts(const format::ContainerRecord& record) {
   if (prefix_known_) prefix_.assign(view_.heap, h.skip);
   if (!prefix_known_ && record.low.size() >= h.skip) {
     prefix_known_ = true;
-    prefix_ = record.low.substr(0, h.skip);
+    prefix_ = record.low.view().substr(0, h.skip);
   }
   collect(record);
   return true;

@@ -123,7 +123,7 @@ Status Repair::take_found(const Found& found, Spans* spans) {
     if (!covered(*spans, gap)) lose_range(record, gap, nullptr);
   }
   const std::vector<RepairEntry>& entries = run.entries();
-  record.large = run.large();
+  record.large.assign(run.large().begin(), run.large().end());
   // Pieces that no newer run spans, each a container.
   std::vector<std::pair<size_t, size_t>> pieces;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -141,7 +141,7 @@ Status Repair::take_found(const Found& found, Spans* spans) {
     if (one.tree == format::kCatalogTree) note_catalog(entries);
     note_entries(one, !run.whole());
     large_.insert(one.large.begin(), one.large.end());
-    state_.containers[one.id] = std::move(one);
+    state_.containers.set(one);
   };
   const bool all = pieces.size() == 1 && pieces[0].second - pieces[0].first == entries.size();
   for (const auto& [from, to] : pieces) {
@@ -170,7 +170,7 @@ void Repair::fill_ranges(const std::map<uint32_t, Spans>& spans) {
     record.id = state_.next_container++;
     record.tree = tree;
     record.low = std::move(low);
-    state_.containers[record.id] = std::move(record);
+    state_.containers.set(record);
   };
   for (const auto& [tree, of] : spans) {
     if (of.empty() || !of.begin()->first.empty()) add_empty(tree, "");
@@ -204,17 +204,19 @@ Status Repair::confirm_manifest() {
 // containers in whose range that lies. A manifest of another time would lack newer runs, or name
 // what was written over.
 bool Repair::confirms_manifest() const {
-  std::map<std::pair<uint32_t, std::string>, const format::ContainerRecord*> ordered;
-  std::map<std::pair<uint32_t, uint32_t>, const format::ContainerRecord*> named;
+  std::map<std::pair<uint32_t, std::string>, format::Lsn> cuts;
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> named;  // with their checksums
   for (const auto& [id, record] : manifest_.state.containers) {
-    ordered[{record.tree, record.low}] = &record;
-    if (record.run.blocks != 0) named[{record.run.file, record.run.block}] = &record;
+    cuts[{record.tree, record.low}] = record.cut;
+    if (record.run.blocks != 0) {
+      named[{record.run.file, record.run.block}] = record.run_checksum;
+    }
   }
   size_t there = 0;
   for (const Found& one : found_) {
     const auto at = named.find({one.file, one.block});
     if (at != named.end()) {
-      if (at->second->run_checksum != one.record.run_checksum || !one.whole) return false;
+      if (at->second != one.record.run_checksum || !one.whole) return false;
       ++there;
       continue;
     }
@@ -222,12 +224,12 @@ bool Repair::confirms_manifest() const {
     // Of a bulk ingest: the log tells whether it was committed.
     if (one.record.cut == 0 && one.record.id >= manifest_.state.next_container) return false;
     if (!one.any) continue;
-    auto covers = ordered.upper_bound({one.record.tree, one.first});
-    if (covers != ordered.begin()) --covers;
-    for (; covers != ordered.end() && covers->first <= std::pair(one.record.tree, one.last);
+    auto covers = cuts.upper_bound({one.record.tree, one.first});
+    if (covers != cuts.begin()) --covers;
+    for (; covers != cuts.end() && covers->first <= std::pair(one.record.tree, one.last);
          ++covers) {
       const bool same_tree = covers->first.first == one.record.tree;
-      if (same_tree && covers->second->cut < one.record.cut) return false;
+      if (same_tree && covers->second < one.record.cut) return false;
     }
   }
   return there == named.size();

@@ -191,7 +191,7 @@ Status RepairTarget::place(uint32_t blocks, ExtentAddress* at) {
 }
 
 Status RepairTarget::place_large(const std::string& encoded, std::string* placed,
-                                 std::vector<ExtentAddress>* extents) {
+                                 ThinVector<ExtentAddress>* extents) {
   Result<format::LargeValue> value = format::decode_large_value(encoded);
   if (!value.ok()) return value.status();
   for (ExtentAddress& extent : value->extents) {
@@ -220,7 +220,7 @@ Status RepairTarget::build(const format::ContainerRecord& like,
     format::ContainerRecord record;
     record.id = at == 0 ? like.id : (*next_id)++;
     record.tree = like.tree;
-    record.low = at == 0 ? like.low : entries[at].key;
+    record.low = at == 0 ? like.low : ThinString(entries[at].key);
     record.cut = like.cut;
     tree::RunShape shape;
     shape.container = record.id;

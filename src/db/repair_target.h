@@ -66,7 +66,7 @@ class RepairTarget {
   void take(const format::ExtentAddress& address);
   // The reference to a large value whose extents are taken, or are to be.
   Status place_large(const std::string& encoded, std::string* placed,
-                     std::vector<format::ExtentAddress>* extents);
+                     ThinVector<format::ExtentAddress>* extents);
 
   RepairSource& source_;
   const std::string directory_;

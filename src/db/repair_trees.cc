@@ -50,11 +50,12 @@ void Repair::make_trees() {
       if (!names_a_tree(key) || !entry.has_value()) continue;
       ids.insert(entry->id);
       if (state_.trees.contains(entry->id)) continue;
-      format::TreeRecord& tree = state_.trees[entry->id];
+      format::TreeRecord tree;
       tree.id = entry->id;
       tree.flags = entry->codec;
       tree.shape = entry->shape;
       if (format::is_catalog_name(key)) tree.name = format::catalog_name(key);
+      state_.trees.set(tree);
       if (entry->clone_of != 0) {
         lose(RepairLoss::Kind::kTree, "it was a clone, and has what was written to it alone")
             .tree_id = entry->id;
@@ -64,13 +65,20 @@ void Repair::make_trees() {
       const auto place = format::decode_subtree_key(key);
       if (!place.has_value()) continue;
       ids.insert(place->parent);
-      std::string& shape = state_.trees[place->parent].shape;
-      if (!shape.empty()) continue;
+      format::TreeRecord parent =
+          state_.trees.get(place->parent).value_or(format::TreeRecord{place->parent, ""});
+      if (!parent.shape.empty()) continue;
       const std::string order(format::kBytewiseOrder);
-      shape = format::encode_tree_shape({.order = order, .value_order = order, .subtrees = true});
+      parent.shape =
+          format::encode_tree_shape({.order = order, .value_order = order, .subtrees = true});
+      state_.trees.set(parent);
     }
-    for (const uint32_t id : ids) state_.trees[id].id = id;
-    state_.trees[format::kCatalogTree].name = format::kCatalogTreeName;
+    for (const uint32_t id : ids) {
+      if (!state_.trees.contains(id)) state_.trees.set({id, ""});
+    }
+    format::TreeRecord catalog = state_.trees.at(format::kCatalogTree);
+    catalog.name = format::kCatalogTreeName;
+    state_.trees.set(catalog);
     std::set<uint32_t> begun;
     for (const auto& [id, record] : state_.containers) {
       if (record.low.empty()) begun.insert(record.tree);
@@ -80,9 +88,10 @@ void Repair::make_trees() {
       format::ContainerRecord record;
       record.id = state_.next_container++;
       record.tree = id;
-      state_.containers[record.id] = record;
+      state_.containers.set(record);
     }
-    state_.next_tree = std::max(state_.next_tree, state_.trees.rbegin()->first + 1);
+    for (const auto& [id, tree] : state_.trees)
+      state_.next_tree = std::max(state_.next_tree, id + 1);
   }
 }
 
@@ -102,7 +111,9 @@ std::set<uint32_t> Repair::clones_in_log() const {
 // What one tree needs of another one is there, or is given up and named.
 void Repair::mend_trees() {
   const std::set<uint32_t> told = clones_in_log();
-  for (auto& [id, tree] : state_.trees) {
+  std::vector<format::TreeRecord> mended;
+  for (const auto& [id, record] : state_.trees) {
+    format::TreeRecord tree = record;
     if (tree.clone_of != 0 && tree.clone_ts == 0 && !told.contains(id)) {
       // Without it the clone would show what the other tree has by now.
       lose(RepairLoss::Kind::kTree,
@@ -124,7 +135,9 @@ void Repair::mend_trees() {
       tree.layer_of = 0;
       tree.layer_cts = 0;
     }
+    if (tree != record) mended.push_back(std::move(tree));
   }
+  for (const format::TreeRecord& tree : mended) state_.trees.set(tree);
   std::erase_if(state_.dictionaries,
                 [&](const auto& one) { return !state_.trees.contains(one.second.tree); });
 }
@@ -206,9 +219,8 @@ void Repair::name_trees(std::string* operations, uint32_t* count) {
     known.insert(entry->id);
     if (format::is_catalog_name(key)) names[entry->id] = format::catalog_name(key);
   }
-  const auto catalog = state_.trees.find(format::kCatalogTree);
-  const bool has_catalog =
-      catalog != state_.trees.end() && catalog->second.name == format::kCatalogTreeName;
+  const std::optional<format::TreeRecord> catalog = state_.trees.get(format::kCatalogTree);
+  const bool has_catalog = catalog.has_value() && catalog->name == format::kCatalogTreeName;
   const bool doubtful =
       scanned_ || catalog_damaged_ || !log_->gaps().empty() || report_.transactions_dropped > 0;
   for (const auto& [id, tree] : state_.trees) {

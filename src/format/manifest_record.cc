@@ -236,7 +236,7 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
     large = {extent.file, extent.block, extent.blocks};
     from += sizeof(ExtentPayload);
   }
-  record.low.assign(from, fixed.low_bytes);
+  record.low = std::string_view(from, fixed.low_bytes);
   return check(record);
 }
 

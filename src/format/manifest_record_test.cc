@@ -72,18 +72,18 @@ TEST(ManifestRecordTest, RandomBatchesRoundTrip) {
     EXPECT_EQ(decoded.changes, batch);
     // Some of it becomes the state that the next batches refer to.
     for (const TreeRecord& tree : batch.trees_created) {
-      state.trees[tree.id] = tree;
+      state.trees.set(tree);
       state.next_tree = tree.id + 1;
     }
     for (const ContainerRecord& container : batch.containers_set) {
-      state.containers[container.id] = container;
+      state.containers.set(container);
     }
   }
 }
 
 TEST(ManifestRecordTest, AContainerTakesAbout200Bytes) {
   ContainerRecord record = small_container();
-  record.values.resize(4, record.values.front());
+  while (record.values.size() < 4) record.values.push_back(record.values.front());
   record.large.clear();
   ManifestEncoder encoder(kSalt);
   encoder.set_container(record);
@@ -120,7 +120,8 @@ TEST(ManifestRecordTest, CheckRefusesWhatCannotBeReadBack) {
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].garbage_bytes = 5001; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].blocks = 0; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].block = ~uint32_t{0}; }));
-  EXPECT_TRUE(refused([](ContainerRecord& r) { r.low.resize(kManifestPayloadBytesMax); }));
+  EXPECT_TRUE(
+      refused([](ContainerRecord& r) { r.low = std::string(kManifestPayloadBytesMax, 'k'); }));
   EXPECT_FALSE(refused([](ContainerRecord& r) { r.run = {}; }));
   EXPECT_FALSE(check(LogEpoch{1, 10, 9, 0}).ok());
   EXPECT_FALSE(check(LogEpoch{1, 10, kLsnMax + 1, 0}).ok());
@@ -182,9 +183,9 @@ TEST(ManifestRecordTest, ShapesStandBeforeMergeOperators) {
 
 TEST(ManifestRecordTest, TheLargestRecordRoundTrips) {
   ContainerRecord record = small_container();
-  record.low.assign(kManifestPayloadBytesMax - sizeof(ContainerSetPayload) -
-                        sizeof(ValueExtentPayload) - sizeof(ExtentPayload),
-                    'k');
+  record.low = std::string(kManifestPayloadBytesMax - sizeof(ContainerSetPayload) -
+                               sizeof(ValueExtentPayload) - sizeof(ExtentPayload),
+                           'k');
   ASSERT_TRUE(check(record).ok());
   ManifestEncoder encoder(kSalt);
   encoder.set_container(record);
@@ -225,7 +226,7 @@ TEST(ManifestRecordTest, DamagedPayloadsNeverDecodeLoosely) {
   Prng prng(kSeed);
   BatchMaker maker(kSeed);
   ManifestState state;
-  state.trees[1] = {1, "t", 0, 0};
+  state.trees.set({1, "t", 0, 0});
   uint64_t accepted = 0;
   for (int round = 0; round < 3000; ++round) {
     for (RawRecord& record : split(encode(maker.make(state)))) {

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/thin.h"
 #include "format/log_epoch.h"
+#include "format/record_map.h"
 
 namespace hawthorn::format {
 
@@ -35,21 +37,21 @@ struct ValueExtentRecord {
 // A large value's extent, owned by a container since its flush.
 struct ContainerRecord {
   uint64_t id = 0;
-  uint32_t tree = 0;
-  std::string low;  // first key of its range, which ends where the next container begins
-  Lsn cut = 0;      // F: the run reflects every version with cts <= F and none above (R10)
-  Lsn max_ts = 0;   // the largest cts in the run
+  ThinString low;  // first key of its range, which ends where the next container begins
+  Lsn cut = 0;     // F: the run reflects every version with cts <= F and none above (R10)
+  Lsn max_ts = 0;  // the largest cts in the run
   uint64_t entries = 0;
+  uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
+  uint64_t seal = 0;  // of a sealed run: the base of its header area's seal; 0: it is not sealed
+  ThinVector<ValueExtentRecord> values;
+  ThinVector<ExtentAddress> large;  // extents of values over 64 KB that the run refers to
+  uint32_t tree = 0;
   ExtentAddress run;              // blocks == 0: the run is empty, nothing on disk
   uint32_t unpacked_blocks = 0;   // of the run's image, where its heap is packed; 0: it is not
+  uint32_t separator_blocks = 0;  // of its header area
   bool wide = false;              // the run's groups are wide (run_layout.h)
   bool first_heads = false;       // its header area holds their first heads
   bool separated = false;         // it has separators where heads tie, if they do
-  uint32_t separator_blocks = 0;  // of its header area
-  uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
-  uint64_t seal = 0;  // of a sealed run: the base of its header area's seal; 0: it is not sealed
-  std::vector<ValueExtentRecord> values;
-  std::vector<ExtentAddress> large;  // extents of values over 64 KB that the run refers to
   // Of the run's image in memory.
   uint32_t image_blocks() const { return unpacked_blocks == 0 ? run.blocks : unpacked_blocks; }
   bool sealed() const { return seal != 0; }
@@ -119,11 +121,11 @@ struct FeedRecord {
 inline constexpr uint32_t kValueExtentBytesMax = uint32_t{1} << 28;
 
 struct ManifestState {
-  std::map<uint32_t, TreeRecord> trees;
+  RecordMap<uint32_t, TreeRecord> trees;
   std::map<uint32_t, DictionaryRecord> dictionaries;  // by id; they go with their trees
-  std::map<uint64_t, ContainerRecord> containers;     // by id
-  std::map<std::string, SnapshotRecord> snapshots;    // by name
-  std::map<std::string, FeedRecord> feeds;            // by name
+  RecordMap<uint64_t, ContainerRecord> containers;
+  std::map<std::string, SnapshotRecord> snapshots;  // by name
+  std::map<std::string, FeedRecord> feeds;          // by name
   uint32_t next_tree = 1;
   uint64_t next_container = 1;
   std::vector<LogEpoch> epochs;

@@ -20,6 +20,7 @@ namespace hawthorn::os {
 namespace {
 
 constexpr size_t kAlign = 64;
+constexpr size_t kHalf = kAlign / 2;
 constexpr size_t kChunkBytes = size_t{2} << 20;
 
 #if defined(HAWTHORN_ASAN)
@@ -43,6 +44,7 @@ Chunk* chunk_of(void* object) {
 
 struct Pool {
   Mutex mutex;
+  // By their size; the first are the halves.
   std::array<Free*, kSmallBytesMax / kAlign + 1> free GUARDED_BY(mutex) = {};
   Chunk* newest GUARDED_BY(mutex) = nullptr;
   char* at GUARDED_BY(mutex) = nullptr;  // in the newest
@@ -121,8 +123,12 @@ static_assert(std::is_trivially_destructible_v<Pool>);
 
 }  // namespace
 
+namespace {
+size_t rounded(size_t size) { return size <= kHalf ? kHalf : align_up(size, kAlign); }
+}  // namespace
+
 void* allocate_small(size_t size) {
-  size = align_up(size, kAlign);
+  size = rounded(size);
   if (size > kPooledBytesMax) {
     return ::operator new(size, std::align_val_t{kAlign}, std::nothrow);
   }
@@ -135,16 +141,18 @@ void* allocate_small(size_t size) {
     from.count(object, size);
     return object;
   }
-  if (static_cast<size_t>(from.end - from.at) < size && !from.grow()) return nullptr;
+  const size_t taken = align_up(size, kAlign);
+  if (static_cast<size_t>(from.end - from.at) < taken && !from.grow()) return nullptr;
   char* const object = from.at;
-  from.at += size;
+  from.at += taken;
+  if (taken != size) head = new (object + size) Free{head};
   from.count(object, size);
   return object;
 }
 
 void release_small(void* object, size_t size) {
   if (object == nullptr) return;
-  size = align_up(size, kAlign);
+  size = rounded(size);
   if (size > kPooledBytesMax) {
     ::operator delete(object, std::align_val_t{kAlign});
     return;

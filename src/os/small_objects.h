@@ -6,7 +6,8 @@
 // Process-wide. Not here: budgets (whoever keeps many such objects charges the arena for them).
 // Threads: any; one lock, so not for what is allocated per operation.
 //
-// 1. Objects are aligned to 64 bytes; those of more than kSmallBytesMax come from the heap.
+// 1. Objects are aligned to 64 bytes, those of up to 32 to 32; those of more than kSmallBytesMax
+// come from the heap.
 // 2. Memory that is released serves later objects of its size. A huge page in which nothing is left
 //    goes back to the kernel, but for one.
 

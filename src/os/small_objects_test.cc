@@ -36,7 +36,7 @@ TEST(SmallObjectsTest, ObjectsOfAllSizesDoNotOverlap) {
     const size_t size = prng.one_in(50) ? prng.between(1, 100000) : prng.between(1, 600);
     auto* data = static_cast<char*>(allocate_small(size));
     ASSERT_NE(data, nullptr);
-    ASSERT_EQ(reinterpret_cast<uintptr_t>(data) % 64, 0u);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(data) % (size <= 32 ? 32 : 64), 0u);
     objects.push_back({data, size, static_cast<char>(i)});
     std::memset(data, objects.back().mark, size);
   }

@@ -14,7 +14,7 @@ void ActiveTrees::add(TreeState* tree) {
     resting_.subtract(at.resting);
     at.resting = {};
   }
-  at.active.store(true, std::memory_order_release);
+  tree->active_.store(true, std::memory_order_release);
 }
 
 void ActiveTrees::take_out(TreeState* tree) {
@@ -29,14 +29,14 @@ void ActiveTrees::rest(TreeState* tree, uint64_t durable_batch) {
   TreeState::Activity& at = tree->activity_;
   {
     os::MutexLock lock(mutex_);
-    at.active.store(false, std::memory_order_release);
+    tree->active_.store(false, std::memory_order_release);
   }
   bool rests = false;
   SpaceUse use;
   static_cast<void>(tree->log_needed(durable_batch, &rests, &use));
   os::MutexLock lock(mutex_);
-  if (at.active.load(std::memory_order_relaxed) || !at.listed) return;
-  if (!rests) return at.active.store(true, std::memory_order_release);
+  if (tree->active_.load(std::memory_order_relaxed) || !at.listed) return;
+  if (!rests) return tree->active_.store(true, std::memory_order_release);
   take_out(tree);
   at.resting = use;
   resting_.add(use);

@@ -22,14 +22,14 @@ Descriptor::~Descriptor() {
   if (run != nullptr) run->unref();
 }
 
-Container::Container(uint32_t tree_id, std::string low_key, std::string high_key, bool bounded,
-                     Descriptor* first)
+Container::Container(uint32_t tree_id, std::string_view low_key, std::string_view high_key,
+                     bool bounded, Descriptor* first)
     : descriptor(first),
+      has_high(bounded),
       skip(bounded ? static_cast<uint32_t>(common_prefix(low_key, high_key)) : 0),
       tree(tree_id),
-      has_high(bounded),
-      low(std::move(low_key)),
-      high(std::move(high_key)) {
+      low(low_key),
+      high(high_key) {
   if (first != nullptr) note_near(*first);  // null: a directory's tests
 }
 
@@ -59,9 +59,10 @@ NodePart part_of(const Descriptor& descriptor) {
   const RunFile& file = *descriptor.run;
   NodePart part;
   const bool counted = file.counted();
-  part.stored = file.record.entries;
-  part.live = counted ? file.live.load(std::memory_order_acquire) : part.stored;
-  part.blocks = file.disk_blocks();
+  part.stored = static_cast<uint32_t>(file.record.entries);
+  part.live =
+      counted ? static_cast<uint32_t>(file.live.load(std::memory_order_acquire)) : part.stored;
+  part.blocks = static_cast<uint32_t>(file.disk_blocks());
   part.dirty = !descriptor.active->empty() || descriptor.frozen != nullptr || !counted;
   return part;
 }
@@ -85,9 +86,9 @@ void Container::recount(const Descriptor& present) {
   if (sums == nullptr) return;
   if (part.dirty && !before.dirty) sums->dirty.fetch_add(1, std::memory_order_relaxed);
   raise(sums->from, present.run->counts_from());
-  sums->live.fetch_add(part.live - before.live, std::memory_order_release);
-  sums->stored.fetch_add(part.stored - before.stored, std::memory_order_relaxed);
-  sums->blocks.fetch_add(part.blocks - before.blocks, std::memory_order_relaxed);
+  sums->live.fetch_add(uint64_t{part.live} - before.live, std::memory_order_release);
+  sums->stored.fetch_add(uint64_t{part.stored} - before.stored, std::memory_order_relaxed);
+  sums->blocks.fetch_add(uint64_t{part.blocks} - before.blocks, std::memory_order_relaxed);
   if (!part.dirty && before.dirty) sums->dirty.fetch_sub(1, std::memory_order_release);
 }
 
@@ -124,6 +125,7 @@ std::string key_range_text(uint32_t tree, std::string_view low, std::string_view
 // ---- What is not durable yet
 
 void UnpublishedFlushes::add(uint64_t batch, Lsn first_lsn) {
+  flushes_.resize(kFlushes);
   Flush* place = &flushes_.front();
   for (Flush& flush : flushes_) {
     if (flush.batch == batch) {
@@ -144,10 +146,13 @@ void UnpublishedFlushes::add(const UnpublishedFlushes& others) {
 
 Lsn UnpublishedFlushes::needed_after(uint64_t durable_batch) {
   Lsn needed = format::kLsnMax;
+  bool any = false;
   for (Flush& flush : flushes_) {
     if (flush.batch <= durable_batch) flush = {};
     needed = std::min(needed, flush.first_lsn);
+    any = any || flush.batch != 0;
   }
+  if (!any) flushes_ = {};
   return needed;
 }
 

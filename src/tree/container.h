@@ -18,7 +18,6 @@
 // 5. Its leaf of the directory counts it as dirty while a delta of it has entries, and from before
 //    the first one.
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -28,6 +27,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/thin.h"
 #include "os/small_objects.h"
 #include "os/sync.h"
 #include "tree/block_read.h"
@@ -71,11 +71,12 @@ class UnpublishedFlushes {
     Lsn first_lsn = format::kLsnMax;
   };
   // One batch may be durable and not yet looked at, one is being published, one is filling.
-  std::array<Flush, 3> flushes_;
+  static constexpr size_t kFlushes = 3;
+  ThinVector<Flush> flushes_;  // so many, or none, as of what rests
 };
 
 struct alignas(64) Container : os::InHugePages {
-  Container(uint32_t tree_id, std::string low_key, std::string high_key, bool bounded,
+  Container(uint32_t tree_id, std::string_view low_key, std::string_view high_key, bool bounded,
             Descriptor* first);
   ~Container();
   Container(const Container&) = delete;
@@ -86,23 +87,23 @@ struct alignas(64) Container : os::InHugePages {
   std::atomic<const Delta*> near_delta{nullptr};
   std::atomic<const RunFile*> near_file{nullptr};
   std::atomic<const Run*> near_run{nullptr};
+  uint32_t intents = 0;  // versions in the active delta that are not stamped yet; under the latch
   os::Mutex latch;
   bool dead = false;                  // under the latch
-  NodePart part;                      // what `sums` has of it; under the latch
-  NodeSums* sums = nullptr;           // of its leaf; null: in no directory. Under the latch
   std::atomic<bool> flushing{false};  // one flush at a time
   std::atomic<bool> large{false};     // reported as due for its size
+  const bool has_high;
+  NodePart part;             // what `sums` has of it; under the latch
+  NodeSums* sums = nullptr;  // of its leaf; null: in no directory. Under the latch
   const uint32_t skip;
   const uint32_t tree;
-  const bool has_high;
-  const std::string low;
-  const std::string high;
+  const ThinString low;
+  const ThinString high;
 
-  Lsn frozen_cut = 0;    // of the descriptor's frozen delta; under the latch
-  uint32_t intents = 0;  // versions in the active delta that are not stamped yet; under the latch
+  Lsn frozen_cut = 0;  // of the descriptor's frozen delta; under the latch
   // The active delta's entries that may carry intents; repeats happen. Empty when `intents` is 0.
   // Under the latch.
-  std::vector<DeltaEntry*> open_entries;
+  ThinVector<DeltaEntry*> open_entries;
   // What the log is needed for beyond the present deltas. Under the latch.
   UnpublishedFlushes unpublished;
 
@@ -136,6 +137,8 @@ struct alignas(64) Container : os::InHugePages {
  private:
   void note_dirty();
 };
+// There may be very many of them, at least one in each tree.
+static_assert(sizeof(Container) == 128);
 
 // What a point read found.
 struct PointRead {

@@ -150,7 +150,11 @@ std::string NodeWalk::check_sums(const Directory& directory) {
   const Directory::Root& root = *directory.root_.load(std::memory_order_acquire);
   for (size_t l = 0; l < root.children().size(); ++l) {
     const Directory::Leaf& leaf = *root.children()[l];
-    NodePart sum;
+    struct {
+      uint64_t live = 0;
+      uint64_t stored = 0;
+      uint64_t blocks = 0;
+    } sum;
     uint64_t dirty = 0;
     for (const Container* container : leaf.children()) {
       const Descriptor& present = *container->descriptor.load();

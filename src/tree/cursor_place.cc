@@ -66,8 +66,11 @@ void TreeCursor::take_run(const Run* run) {
   std::memcpy(key_buffer_.get(), run_->prefix().data(), run_->skip());
   key_head_ = key_buffer_.get() + run_->skip();
   fixed_key_size_ = run_->fixed_key_size();
+  const size_t extents = file_->values.size();
   for (uint32_t e = 0; e < RunFile::kExtentsMax; ++e) {
-    bases_[e] = key_only_ ? run_->prefix().data() : file_->bases[e].load(std::memory_order_acquire);
+    bases_[e] = key_only_     ? run_->prefix().data()
+                : e < extents ? file_->bases[e].load(std::memory_order_acquire)
+                              : nullptr;
     sizes_[e] = run_->fixed_value_size();
   }
   bases_[kTagPlainInline] = run_->heap();

@@ -21,29 +21,41 @@ std::string_view low_of(const Leaf* leaf) {
 template <typename Child, typename Sums>
 Directory::Node<Child, Sums>* Directory::Node<Child, Sums>::make(std::span<Child* const> children) {
   const size_t count = children.size();
-  const size_t searched = count == 1 ? 0 : count;
-  char* const memory =
-      static_cast<char*>(::operator new(sizeof(Node) + count * sizeof(Child*) +
-                                        searched * (sizeof(uint64_t) + sizeof(std::string_view))));
-  Node* const node = new (memory) Node;
+  const size_t node_bytes = sizeof(Node) + count * sizeof(Child*);
+  if (count == 1) {
+    Node* const node = new (::operator new(node_bytes)) Node;
+    node->count = 1;
+    new (node + 1) Child*(children.front());
+    return node;
+  }
+  char* const memory = static_cast<char*>(::operator new(
+      sizeof(Search) + node_bytes + count * (sizeof(uint64_t) + sizeof(std::string_view))));
+  auto* const search = new (memory) Search;
+  Node* const node = new (search + 1) Node;
   node->count = static_cast<uint32_t>(count);
-  std::uninitialized_copy(children.begin(), children.end(),
-                          reinterpret_cast<Child**>(memory + sizeof(Node)));
-  if (searched == 0) return node;
-  node->heads = reinterpret_cast<uint64_t*>(memory + sizeof(Node) + count * sizeof(Child*));
-  node->lows = reinterpret_cast<std::string_view*>(node->heads + count);
-  for (size_t i = 0; i < count; ++i) new (&node->lows[i]) std::string_view(low_of(children[i]));
-  node->skip = static_cast<uint32_t>(common_prefix(node->lows[1], node->lows[count - 1]));
-  node->prefix = node->lows[1].substr(0, node->skip);
+  std::uninitialized_copy(children.begin(), children.end(), reinterpret_cast<Child**>(node + 1));
+  search->heads = reinterpret_cast<uint64_t*>(memory + sizeof(Search) + node_bytes);
+  search->lows = reinterpret_cast<std::string_view*>(search->heads + count);
+  for (size_t i = 0; i < count; ++i) new (&search->lows[i]) std::string_view(low_of(children[i]));
+  node->skip = static_cast<uint32_t>(common_prefix(search->lows[1], search->lows[count - 1]));
+  search->prefix = search->lows[1].substr(0, node->skip);
   for (size_t i = 0; i < count; ++i) {
-    new (&node->heads[i]) uint64_t(i == 0 ? 0 : key_head(node->lows[i], node->skip));
+    new (&search->heads[i]) uint64_t(i == 0 ? 0 : key_head(search->lows[i], node->skip));
   }
   return node;
 }
 
 template <typename Child, typename Sums>
+void Directory::Node<Child, Sums>::operator delete(Node* node, std::destroying_delete_t) {
+  const size_t before = node->count == 1 ? 0 : sizeof(Search);
+  node->~Node();
+  ::operator delete(reinterpret_cast<char*>(node) - before);
+}
+
+template <typename Child, typename Sums>
 size_t Directory::Node<Child, Sums>::find(std::string_view key) const {
-  if (heads == nullptr) return 0;
+  if (count == 1) return 0;
+  const auto& [prefix, heads, lows] = search();
   if (skip > 0 && key.substr(0, skip) != prefix) return key < prefix ? 0 : count - 1;
   const uint64_t head = key_head(key, skip);
   // The last one of [1, count) that is <= head, without branches: each would be a guess.

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -54,25 +55,30 @@ class Directory {
  private:
   static constexpr size_t kLeafMax = 256;
 
-  // Children by their sorted low keys, and what these are searched by: heads behind `skip`, which
-  // all but the first share. All in one piece of memory; of one child there is nothing to search,
-  // as in most of very many trees.
+  // What several children are searched by: heads behind as many bytes as all but the first share.
+  struct Search {
+    std::string_view prefix;  // of the second low key: those bytes
+    uint64_t* heads;          // behind the children
+    std::string_view* lows;   // behind them; point into the containers
+  };
+
+  // Children by their sorted low keys. All in one piece of memory; of one child there is nothing to
+  // search, as in most of very many trees.
   template <typename Child, typename Sums>
   struct Node {
     static Node* make(std::span<Child* const> children);
-    static void operator delete(void* node) { ::operator delete(node); }
+    static void operator delete(Node* node, std::destroying_delete_t);
 
     std::span<Child* const> children() const {
       return {reinterpret_cast<Child* const*>(this + 1), count};
     }
     size_t find(std::string_view key) const;  // the last child whose low key is <= key; else 0
+    // Of several children: it stands before the node.
+    const Search& search() const { return reinterpret_cast<const Search*>(this)[-1]; }
 
     [[no_unique_address]] Sums sums;
     uint32_t count = 0;
     uint32_t skip = 0;
-    std::string_view prefix;           // of the second low key, skip bytes
-    uint64_t* heads = nullptr;         // behind the children; null: there is one
-    std::string_view* lows = nullptr;  // behind them; point into the containers
   };
   struct NoSums {};
   using Leaf = Node<Container, NodeSums>;

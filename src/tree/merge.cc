@@ -329,7 +329,7 @@ Result<MergeOutput> Merger::finish(const Status& status) {
     if (old_file.image && !still_used(old_file.image.get())) {
       output.dropped.push_back(old_file.image);
     }
-    for (const std::vector<ExtentRef>* extents : {&old_file.values, &old_file.large}) {
+    for (const ThinVector<ExtentRef>* extents : {&old_file.values, &old_file.large}) {
       for (const ExtentRef& extent : *extents) {
         if (!still_used(extent.get())) output.dropped.push_back(extent);
       }

@@ -37,9 +37,9 @@ struct NodeSums {
 
 // A container's part of them.
 struct NodePart {
-  uint64_t live = 0;
-  uint64_t stored = 0;
-  uint64_t blocks = 0;
+  uint32_t live = 0;
+  uint32_t stored = 0;
+  uint32_t blocks = 0;
   bool dirty = false;
 };
 

@@ -84,6 +84,7 @@ RunFile::~RunFile() {
   if (earlier != nullptr) earlier->unref();
   if (residency != nullptr) residency->forget(this);
   delete damage.load(std::memory_order_relaxed);
+  if (bases != near_bases.data()) delete[] bases;
 }
 
 void RunFile::quarantine(const Status& status) {
@@ -314,24 +315,25 @@ namespace {
 // What a container has outside the arena: its objects, those of its extents, and its record, which
 // the manifest has, too.
 size_t heap_bytes_of(const RunFile& file) {
-  constexpr size_t kObjects = sizeof(Container) + 64 + sizeof(RunFile);  // 64: its descriptor
-  // Its entries in the directory, the manifest and other lists; its list of open entries.
-  constexpr size_t kPlaces = 256;
-  constexpr size_t kHeapBlock = 32;  // what a block of the heap takes beside what is asked for
+  constexpr size_t kObjects = sizeof(Container) + 32 + sizeof(RunFile);  // 32: its descriptor
+  // The directory's nodes, and its packed record in the manifest.
+  constexpr size_t kPlaces = 96 + 46;
+  constexpr size_t kHeapBlock = 8;  // what a block of the heap takes beside what is asked for
   const format::ContainerRecord& record = file.record;
-  const size_t extents = 1 + file.values.size() + file.large.size();
+  const size_t values = file.values.size() + file.large.size();
   const size_t copies = record.values.size() * sizeof(format::ValueExtentRecord) +
                         record.large.size() * sizeof(ExtentAddress) + 2 * record.low.size();
-  return kObjects + kPlaces + 2 * copies +
-         extents * (sizeof(Extent) + sizeof(ExtentRef) + kHeapBlock);
+  return kObjects + kPlaces + 2 * copies + sizeof(Extent) + kHeapBlock +
+         values * (sizeof(Extent) + sizeof(ExtentRef) + kHeapBlock + sizeof(const char*));
 }
 }  // namespace
 
 void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
   if (file->empty()) file->set_live(0, 0);
-  const size_t before = std::exchange(file->heap_bytes, heap_bytes_of(*file));
-  arena_->charge(os::Quota::kTrees,
-                 static_cast<ptrdiff_t>(file->heap_bytes) - static_cast<ptrdiff_t>(before));
+  if (file->values.size() > RunFile::kExtentsNear) {
+    file->bases = new std::atomic<const char*>[file->values.size()]();
+  }
+  arena_->charge(os::Quota::kTrees, static_cast<ptrdiff_t>(heap_bytes_of(*file)));
   os::MutexLock lock(mutex_);
   file->residency = this;
   if (file->image) {
@@ -360,7 +362,7 @@ void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
 }
 
 void Residency::forget(RunFile* file) {
-  arena_->charge(os::Quota::kTrees, -static_cast<ptrdiff_t>(file->heap_bytes));
+  arena_->charge(os::Quota::kTrees, -static_cast<ptrdiff_t>(heap_bytes_of(*file)));
   os::MutexLock lock(mutex_);
   delist(wholes_, file);
   delist(fronts_, file);
@@ -431,7 +433,7 @@ bool Residency::attach_present(RunFile* file, RunPart part) {
 namespace {
 // Its checksums are used for the extents that the manifest names.
 bool is_of(const Run& run, const RunFile& file) {
-  const std::vector<format::ValueExtentRecord>& values = file.record.values;
+  const ThinVector<format::ValueExtentRecord>& values = file.record.values;
   const Extent& image = *file.image.get();
   bool same = run.extent_count() == values.size() &&
               run.header().header_blocks == image.header_blocks &&

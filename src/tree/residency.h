@@ -175,7 +175,7 @@ class Residency {
   size_t settled_bytes() const { return settled_bytes_.load(std::memory_order_relaxed); }
   // A walk has read its way through a file.
   void note_walk(RunFile* file) const {
-    file->walked_at.store(bytes_read() + 1, std::memory_order_relaxed);
+    file->walked_at.store(walk_clock(), std::memory_order_relaxed);
   }
   // Whether one did, so lately that a somewhat larger cache would have kept it. Forgets that.
   bool walked_lately(RunFile* file) const;
@@ -241,6 +241,10 @@ class Residency {
   void forget(Extent* extent);
 
  private:
+  // In blocks that were read; after 16 TB it begins anew. Not 0.
+  uint32_t walk_clock() const {
+    return std::max(static_cast<uint32_t>(bytes_read() / os::kBlockBytes + 1), uint32_t{1});
+  }
   // Memory whose last users may still be reading.
   struct Evicted {
     ExtentRef extent;
@@ -316,7 +320,7 @@ class Residency {
   // settled, files with the front of their run, files with its outline, files with something
   // settled. Those that have lost it leave when the hand comes by.
   struct Clock {
-    size_t number;  // of RunFile::places
+    uint32_t number;  // of RunFile::places
     std::vector<RunFile*> files = {};
     size_t hand = 0;
   };

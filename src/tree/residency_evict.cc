@@ -107,14 +107,14 @@ bool movable(const RunFile* file, const Extent* extent) {
 }  // namespace
 
 void Residency::enlist(Clock& clock, RunFile* file) {
-  size_t& place = file->places[clock.number];
+  uint32_t& place = file->places[clock.number];
   if (place != RunFile::kNowhere) return;
-  place = clock.files.size();
+  place = static_cast<uint32_t>(clock.files.size());
   clock.files.push_back(file);
 }
 
 void Residency::delist(Clock& clock, RunFile* file) {
-  size_t& place = file->places[clock.number];
+  uint32_t& place = file->places[clock.number];
   if (place == RunFile::kNowhere) return;
   RunFile* last = clock.files.back();
   clock.files[place] = last;

@@ -14,10 +14,10 @@
 namespace hawthorn::tree {
 
 bool Residency::walked_lately(RunFile* file) const {
-  const uint64_t at = file->walked_at.load(std::memory_order_relaxed);
+  const uint32_t at = file->walked_at.load(std::memory_order_relaxed);
   if (at == 0) return false;
   file->walked_at.store(0, std::memory_order_relaxed);
-  return bytes_read() - (at - 1) < room() / kSettledShare;
+  return size_t{walk_clock() - at} * os::kBlockBytes < room() / kSettledShare;
 }
 
 void Residency::settle(RunFile* file, bool values) {

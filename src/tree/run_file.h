@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/thin.h"
 #include "format/manifest_state.h"
 #include "hawthorn/status.h"
 #include "os/small_objects.h"
@@ -38,37 +39,38 @@ namespace hawthorn::tree {
 
 struct alignas(64) RunFile : os::InHugePages {
   static constexpr uint32_t kExtentsMax = 14;
+  static constexpr uint32_t kExtentsNear = 2;
   static constexpr uint8_t kNotSettled = 255;
   static constexpr uint8_t kUsesMax = 254;
 
-  // The line that every read needs; with many extents, the next one, too.
+  // The line that every read needs; with many extents, their addresses, too.
   std::atomic<Run*> run{nullptr};
   std::atomic<uint32_t> refs{1};
   std::atomic<uint8_t> hot{0};
   std::atomic<uint8_t> settled_uses{kNotSettled};  // since the last look, where something is
   bool dated = false;                              // since is not 0
-  std::array<std::atomic<const char*>, kExtentsMax> bases{};
+  // A checksum did not match: reads of it fail, the rest of the database goes on.
+  std::atomic<bool> damaged{false};
+  std::array<std::atomic<const char*>, kExtentsNear> near_bases{};
+  // Of as many as there are values: the near ones, or what adopt has made.
+  std::atomic<const char*>* bases = near_bases.data();
 
   format::ContainerRecord record;  // as the manifest has it, or will have it
   ExtentRef image;                 // empty when the run has no entries
-  std::vector<ExtentRef> values;
-  std::vector<ExtentRef> large;    // extents of large values that the run refers to
+  ThinVector<ExtentRef> values;
+  ThinVector<ExtentRef> large;     // extents of large values that the run refers to
   Residency* residency = nullptr;  // set by adopt
   std::atomic<Run*> outline{nullptr};
-  std::atomic<uint32_t> index_reads{0};  // of its index blocks, by point reads that went by outline
-  std::atomic<uint64_t> walked_at{0};    // Residency::note_walk
+  std::atomic<uint32_t> walked_at{0};    // Residency::note_walk
+  std::atomic<uint16_t> index_reads{0};  // of its index blocks, by point reads that went by outline
+  std::atomic<bool> front_went{false};   // out of memory, once at least
+  std::atomic<bool> damage_told{false};  // to listeners, once
   // In the residency's lists; under its lock.
-  static constexpr size_t kNowhere = ~size_t{0};
-  std::array<size_t, 4> places{kNowhere, kNowhere, kNowhere, kNowhere};
-  size_t heap_bytes = 0;  // that are charged for it and its container; set by adopt
+  static constexpr uint32_t kNowhere = ~uint32_t{0};
+  std::array<uint32_t, 4> places{kNowhere, kNowhere, kNowhere, kNowhere};
   // Of versions that only snapshots need, and of tombstones over them, as far as a merge of this
   // process has seen them. Set before the file is shared.
   size_t old_version_bytes = 0;
-  std::atomic<bool> damaged{
-      false};  // a checksum did not match: reads of it fail, the rest of the database goes on
-
-  std::atomic<bool> front_went{false};         // out of memory, once at least
-  std::atomic<bool> damage_told{false};        // to listeners, once
   std::atomic<const Status*> damage{nullptr};  // what it is; owned, set once
   // From now on its run is not read again: whoever needs it is told `damage`.
   void quarantine(const Status& status);
@@ -178,6 +180,9 @@ struct alignas(64) RunFile : os::InHugePages {
 
   ~RunFile();
 };
+
+// There may be very many of them, at least one in each tree.
+static_assert(sizeof(RunFile) == 256);
 
 // A reference alone: the file stays, its memory may go.
 class RunFileRef {

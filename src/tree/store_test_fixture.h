@@ -483,7 +483,7 @@ inline void expect_record(TestStore& store, RunFile* file) {
         << "garbage of extent " << e;
     ASSERT_FALSE(file->values[e]->dropped.load());
   }
-  std::vector<ExtentAddress> owned = record.large;
+  std::vector<ExtentAddress> owned(record.large.begin(), record.large.end());
   std::sort(owned.begin(), owned.end());
   std::sort(large.begin(), large.end());
   ASSERT_EQ(owned, large);

@@ -27,7 +27,7 @@ bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t ot
 }  // namespace
 
 TreeState::TreeState(Store* store, uint32_t id, std::vector<Container*> containers)
-    : store_(store), id_(id), directory_(std::move(containers)) {
+    : id_(id), store_(store), directory_(std::move(containers)) {
   if (store_ != nullptr) store_->arena->charge(os::Quota::kTrees, kHeapBytes);
 }
 
@@ -103,23 +103,25 @@ void TreeState::give_back_delta(Container* container) {
   }
   present->run->ref();
   container->install(new Descriptor{Delta::none(), nullptr, present->run});
+  if (container->intents == 0) container->open_entries = ThinVector<DeltaEntry*>();
 }
 
 namespace {
 void add_intent(Container* container, DeltaEntry* entry) {
   // Overlapping transactions may keep the list from ever being emptied: what is settled is dropped
   // now and then.
-  std::vector<DeltaEntry*>& open = container->open_entries;
+  ThinVector<DeltaEntry*>& open = container->open_entries;
   if (open.size() > kOpenEntriesMin && open.size() > size_t{4} * container->intents) {
     std::sort(open.begin(), open.end());
     open.erase(std::unique(open.begin(), open.end()), open.end());
-    std::erase_if(open, [](const DeltaEntry* candidate) {
+    const auto settled = [](const DeltaEntry* candidate) {
       for (const Version* v = candidate->newest.load(std::memory_order_relaxed); v != nullptr;
            v = v->older.load(std::memory_order_relaxed)) {
         if ((v->stamp.load(std::memory_order_relaxed) & kIntentBit) != 0) return false;
       }
       return true;
-    });
+    };
+    open.erase(std::remove_if(open.begin(), open.end(), settled), open.end());
   }
   ++container->intents;
   open.push_back(entry);
@@ -130,7 +132,7 @@ void remove_intent(Container* container) {
   container->open_entries.clear();
   // There are many containers, and each has been written by many at once some time.
   if (container->open_entries.capacity() > kOpenEntriesKept) {
-    container->open_entries = std::vector<DeltaEntry*>();
+    container->open_entries = ThinVector<DeltaEntry*>();
   }
 }
 }  // namespace

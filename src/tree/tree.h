@@ -68,11 +68,11 @@ struct Replayed {
   Container* container = nullptr;  // replay's
 };
 
-class TreeState {
+class TreeState : public os::InHugePages {
  public:
-  // How many bytes of the budget a tree takes without its containers: its object, its records in
-  // the catalog and in the manifest, and its entries in lists.
-  static constexpr ptrdiff_t kHeapBytes = 896;
+  // How many bytes of the budget a tree takes without its containers: its object, its packed
+  // records in the catalog and in the manifest, its cell, and its entries in a map and in lists.
+  static constexpr ptrdiff_t kHeapBytes = 192 + 52 + 24 + 72;
 
   // Takes over the containers (in key order, covering all keys).
   TreeState(Store* store, uint32_t id, std::vector<Container*> containers);
@@ -293,32 +293,33 @@ class TreeState {
 
   // Before a container gets its first entry, and behind other work: under its latch.
   void note_active() {
-    if (!activity_.active.load(std::memory_order_relaxed)) store_->active.add(this);
+    if (!active_.load(std::memory_order_relaxed)) store_->active.add(this);
   }
 
-  Store* const store_;
+  std::atomic<bool> active_{false};  // of its activity
   const uint32_t id_;
-  TreeCell* cell_ = nullptr;
+  Store* const store_;
   std::atomic<const MergeOperator*> merge_operator_{nullptr};
   std::unique_ptr<const format::TreeShape> shape_;
-  std::unique_ptr<const MergeOperator> shaped_operator_;
   std::unique_ptr<CloneBase> base_;
   Pins pins_;
   Layers layers_{this};
   Directory directory_;
   std::atomic<uint64_t> structure_{1};
+  // Apart from what is only read: each transaction writes it.
+  alignas(64) std::atomic<uint32_t> holders_{0};
+  os::Mutex structure_mutex_;
+  // Under the mutex of the list.
   struct Activity {
-    std::atomic<bool> active{false};
-    // Under the mutex of the list.
     bool listed = false;
     bool let_go = false;
     uint32_t place = 0;
     SpaceUse resting;
   };
   Activity activity_;
-  // Apart from what is only read: each transaction writes it.
-  alignas(64) std::atomic<uint32_t> holders_{0};
-  os::Mutex structure_mutex_;
+  TreeCell* cell_ = nullptr;
+  std::unique_ptr<const MergeOperator> shaped_operator_;
 };
+static_assert(sizeof(TreeState) == 192);
 
 }  // namespace hawthorn::tree

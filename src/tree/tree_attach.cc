@@ -112,7 +112,7 @@ RunFile* TreeState::file_of(const Attachment& attachment) const {
   // Each of its keys came once, with a value.
   file->set_live(file->record.entries, 0);
   file->image = attachment.image;
-  file->values = attachment.values;
+  file->values.assign(attachment.values.begin(), attachment.values.end());
   if (file->image) {
     file->image->dropped.store(false, std::memory_order_release);
     const bool found = file->find_front();

@@ -30,7 +30,7 @@ bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, Lsn logged,
   }
   if (found.replayed > 0) to->needs_log_from(from_first);
   target->intents = static_cast<uint32_t>(found.intents.size()) + found.replayed;
-  target->open_entries = std::move(found.copies);
+  target->open_entries.assign(found.copies.begin(), found.copies.end());
   if (target->intents == 0) target->open_entries.clear();
   moved->insert(moved->end(), found.versions.begin(), found.versions.end());
   return true;
@@ -90,18 +90,19 @@ namespace {
 // While the log is replayed, what was open becomes visible by the passing of its commit record
 // alone. Under the latch.
 void recount_open(Container* container, Lsn visible) {
-  std::vector<DeltaEntry*>& open = container->open_entries;
+  ThinVector<DeltaEntry*>& open = container->open_entries;
   std::sort(open.begin(), open.end());
   open.erase(std::unique(open.begin(), open.end()), open.end());
   container->intents = 0;
-  std::erase_if(open, [&](const DeltaEntry* entry) {
+  const auto settled = [&](const DeltaEntry* entry) {
     const uint32_t before = container->intents;
     for (const Version* v = entry->newest.load(std::memory_order_relaxed); v != nullptr;
          v = v->older.load(std::memory_order_relaxed)) {
       if (v->stamp.load(std::memory_order_relaxed) > visible) ++container->intents;
     }
     return container->intents == before;
-  });
+  };
+  open.erase(std::remove_if(open.begin(), open.end(), settled), open.end());
 }
 }  // namespace
 
@@ -113,7 +114,8 @@ bool TreeState::freeze(Container* container, Lsn cut, Lsn logged, Cut* result) {
   // What is being replayed has no other way to get memory than this flush.
   fresh->must_fit = store_->replaying && container->intents < active->versions();
   std::vector<Version*> moved;
-  if (container->intents > 0 && !move_open(container->open_entries, cut, logged,
+  const ThinVector<DeltaEntry*>& open = container->open_entries;
+  if (container->intents > 0 && !move_open({open.begin(), open.end()}, cut, logged,
                                            active->first_lsn(), fresh, container, &moved)) {
     delete fresh;
     return false;
@@ -309,7 +311,8 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) noexcept 
   for (size_t i = 0; i < output.pieces.size(); ++i) {
     MergePiece& piece = output.pieces[i];
     const bool bounded = i + 1 < output.pieces.size() || container->has_high;
-    std::string high = i + 1 < output.pieces.size() ? output.pieces[i + 1].low : container->high;
+    std::string high =
+        i + 1 < output.pieces.size() ? output.pieces[i + 1].low : std::string(container->high);
     store_->residency->adopt(piece.file, std::move(piece.run));
     piece.file->ref();
     fresh.push_back(
@@ -326,7 +329,8 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) noexcept 
     Lsn logged = 0;
     const Lsn second_cut = std::max(visible_now(&logged), cut.cut);
     std::vector<Version*> moved;
-    std::vector<DeltaEntry*> open = std::move(container->open_entries);
+    std::vector<DeltaEntry*> open(container->open_entries.begin(), container->open_entries.end());
+    container->open_entries = {};
     for (Container* part : fresh) {
       Descriptor* own = part->descriptor.load(std::memory_order_relaxed);
       std::vector<DeltaEntry*> mine;
