@@ -248,18 +248,42 @@ void PackedMap::set(uint64_t id, std::string_view bytes) {
     add_last(id, bytes);
     return;
   }
-  const size_t chunk = chunk_of(id);
-  Entries entries = entries_of(chunk);
-  const auto at = std::lower_bound(entries.begin(), entries.end(), id,
-                                   [](const auto& one, uint64_t to) { return one.first < to; });
-  const bool there = at != entries.end() && at->first == id;
-  if (there) {
-    at->second = bytes;
-  } else {
-    entries.insert(at, {id, bytes});
+  const size_t number = chunk_of(id);
+  if (id < chunks_[number].first) {
+    Entries entries = entries_of(number);
+    entries.insert(entries.begin(), {id, bytes});
+    put_back(number, entries);
+    ++size_;
+    return;
   }
-  put_back(chunk, entries);
-  if (!there) ++size_;
+  Place place{number, 0};
+  size_t end = 0;
+  bool there = false;
+  for (; place.offset < chunks_[number].entries.size(); place.offset = end) {
+    const Entry entry = at(place);
+    end = entry.end;
+    there = entry.id == id;
+    if (entry.id >= id) break;
+  }
+  std::string entry;
+  append_varint(entry, id - chunks_[number].first);
+  pack_bytes(bytes, &entry);
+  splice(number, place.offset, there ? end : place.offset, entry);
+  if (there) return;
+  ++size_;
+  ++chunks_[number].count;
+  if (chunks_[number].count > kCountMax || chunks_[number].entries.size() > kBytesMax) {
+    put_back(number, entries_of(number));
+  }
+}
+
+// Puts other bytes in the place of [from, to).
+void PackedMap::splice(size_t number, size_t from, size_t to, std::string_view bytes) {
+  std::string& entries = chunks_[number].entries;
+  std::string changed;
+  changed.reserve(entries.size() - (to - from) + bytes.size());
+  changed.append(entries, 0, from).append(bytes).append(entries, to);
+  entries = std::move(changed);
 }
 
 bool PackedMap::erase(uint64_t id) {

@@ -75,6 +75,7 @@ class PackedMap {
   Entries entries_of(size_t chunk) const;
   static Chunk packed(const Entries& entries, size_t from, size_t to);
   void put_back(size_t chunk, const Entries& entries);
+  void splice(size_t number, size_t from, size_t to, std::string_view bytes);
   void add_last(uint64_t id, std::string_view bytes);
 
   std::vector<Chunk> chunks_;

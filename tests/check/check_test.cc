@@ -94,13 +94,13 @@ TEST_F(Check, finds_all_that_is_damaged) {
   struct Place {
     std::string file;
     uint64_t offset;
-    const format::ContainerRecord* record;
+    format::ContainerRecord record;
   };
   std::vector<Place> places;
   const auto damage = [&](const format::ContainerRecord& record,
                           const format::ExtentAddress& extent, uint64_t offset) {
     flip(*disk, extent, offset);
-    places.push_back({"data." + std::to_string(extent.file), place_of(extent, offset), &record});
+    places.push_back({"data." + std::to_string(extent.file), place_of(extent, offset), record});
   };
   Prng prng(3);
   for (const auto& [id, record] : closed().state.containers) {
@@ -127,10 +127,10 @@ TEST_F(Check, finds_all_that_is_damaged) {
     ASSERT_NE(item, nullptr) << "not found";
     EXPECT_EQ(item->kind, Kind::kChecksum);
     EXPECT_EQ(item->bytes, 4096u);
-    EXPECT_EQ(item->container, place.record->id);
-    EXPECT_EQ(item->tree, place.record->tree);
-    EXPECT_EQ(item->low_key, place.record->low);
-    EXPECT_EQ(item->tree_name, closed().state.trees.at(place.record->tree).name);
+    EXPECT_EQ(item->container, place.record.id);
+    EXPECT_EQ(item->tree, place.record.tree);
+    EXPECT_EQ(item->low_key, place.record.low);
+    EXPECT_EQ(item->tree_name, closed().state.trees.at(place.record.tree).name);
     EXPECT_NE(
         item->to_string().find(place.file + " at " + std::to_string(place.offset / 4096 * 4096)),
         std::string::npos)

@@ -275,7 +275,7 @@ TEST(QuarantineThreads, the_background_goes_on) {
   const Tree tree = (*db)->find_tree("t").value();
   Value value;
   EXPECT_TRUE((*db)->get(tree, damaged.low, value).is(StatusCode::kCorruption));
-  ASSERT_OK((*db)->put(tree, damaged.low + "x", "kept"));
+  ASSERT_OK((*db)->put(tree, std::string(damaged.low) + "x", "kept"));
   // Several times the quota of unflushed data, all elsewhere.
   uint64_t written = 0;
   for (uint64_t round = 0; round < 20; ++round) {
@@ -288,7 +288,7 @@ TEST(QuarantineThreads, the_background_goes_on) {
   EXPECT_GT(written, size_t{20} << 20);
   EXPECT_GT((*db)->stats().flushes, 10u);
   ASSERT_OK((*db)->drain());
-  ASSERT_OK((*db)->get(tree, damaged.low + "x", value));
+  ASSERT_OK((*db)->get(tree, std::string(damaged.low) + "x", value));
   EXPECT_EQ(value.view(), "kept");
   ASSERT_OK((*db)->get(tree, big_endian(0), value));
   EXPECT_EQ(value.view(), value_of(19, kValueBytes));
