@@ -41,14 +41,14 @@ Result<format::Superblock> read_superblock(os::FileSystem& files, const std::str
 // after a crash.
 Status create_superblock(os::FileSystem& files, const std::string& directory,
                          format::Superblock& superblock);
-// A write of what counts only as a whole, as its checksum shows. kNoSpace: it does not, though a part
-// of it may be there.
+// A write of what counts only as a whole, as its checksum shows. kNoSpace: it does not, though a
+// part of it may be there.
 Status write_whole(os::File& file, uint64_t offset, std::string_view bytes);
 // For update_superblock.
 Result<std::unique_ptr<os::File>> open_superblock(os::FileSystem& files,
                                                   const std::string& directory);
-// Writes both slots, one durable before the other; superblock.generation goes up by 2, or by 1 where
-// there is space for one of them. Errors: kNoSpace, and nothing has changed; others, after which
+// Writes both slots, one durable before the other; superblock.generation goes up by 2, or by 1
+// where there is space for one of them. Errors: kNoSpace, and nothing has changed; others, after which
 // either may be found.
 Status update_superblock(os::File& file, format::Superblock& superblock);
 

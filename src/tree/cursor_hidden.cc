@@ -46,27 +46,6 @@ bool TreeCursor::hides(std::string_view key, Lsn cts) const {
 
 // ---- Stretches
 
-void TreeCursor::look_for_dead(const Undo& undo) noexcept try {
-  Store* const store = undo.tree->store();
-  Options range;
-  range.key_only = true;
-  range.layers = false;
-  {
-    const os::epoch::Guard guard;
-    const Container* container = undo.tree->directory().find(undo.key);
-    const RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-    const Run* run = file->run.load(std::memory_order_acquire);
-    if (!file->empty() && (run == nullptr || run->heap() == nullptr)) return;
-    range.lower = container->low;
-    if (container->has_high) range.upper = container->high;
-  }
-  const Snapshots::Registration now = store->snapshots->add(*store->visible);
-  static_cast<void>(TreeCursor(undo.tree, {now.ts, 0}, std::move(range)).first());
-  store->snapshots->remove(now.slot);
-} catch (const std::bad_alloc&) {
-  // Whoever reads passes them.
-}
-
 // Whether what a delta has of a key stays hidden from whoever reads at this timestamp or later. Not
 // where others' versions, or those that are not visible yet, may come to rank above it. `newest` of
 // the chain that decides; null: it is empty.
