@@ -48,8 +48,8 @@ Status write_whole(os::File& file, uint64_t offset, std::string_view bytes);
 Result<std::unique_ptr<os::File>> open_superblock(os::FileSystem& files,
                                                   const std::string& directory);
 // Writes both slots, one durable before the other; superblock.generation goes up by 2, or by 1
-// where there is space for one of them. Errors: kNoSpace, and nothing has changed; others, after which
-// either may be found.
+// where there is space for one of them. Errors: kNoSpace, and nothing has changed; others, after
+// which either may be found.
 Status update_superblock(os::File& file, format::Superblock& superblock);
 
 }  // namespace hawthorn::db
