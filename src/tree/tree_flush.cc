@@ -22,6 +22,10 @@ bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, Lsn logged,
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   Moved found;
   if (!copy_unflushed(entries, *to, cut, *store_->slots, &found)) return false;
+  // What asks for memory comes before anything of the container changes.
+  ThinVector<DeltaEntry*> copies;
+  copies.assign(found.copies.begin(), found.copies.end());
+  moved->insert(moved->end(), found.versions.begin(), found.versions.end());
   // What moved is not committed at the cut, so its record lies at `logged` or above; but for chunks
   // logged before (R8).
   if (!to->empty()) to->needs_log_from(logged);
@@ -30,9 +34,8 @@ bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, Lsn logged,
   }
   if (found.replayed > 0) to->needs_log_from(from_first);
   target->intents = static_cast<uint32_t>(found.intents.size()) + found.replayed;
-  target->open_entries.assign(found.copies.begin(), found.copies.end());
-  if (target->intents == 0) target->open_entries.clear();
-  moved->insert(moved->end(), found.versions.begin(), found.versions.end());
+  if (target->intents == 0) copies.clear();
+  target->open_entries = std::move(copies);
   return true;
 }
 
