@@ -67,7 +67,7 @@ class PackedMap {
     uint32_t count = 0;
     std::string entries = {};
   };
-  static constexpr uint32_t kCountMax = 16;
+  static constexpr uint32_t kCountMax = 32;
   static constexpr size_t kBytesMax = 4096;  // but for a single record that is larger
   using Entries = std::vector<std::pair<uint64_t, std::string_view>>;
 
