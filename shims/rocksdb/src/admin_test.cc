@@ -142,7 +142,7 @@ TEST_F(Care, PropertiesOfOptions) {
   EXPECT_LE(number(Names::kBlobCacheUsage), number(Names::kBlockCacheCapacity));
   EXPECT_EQ(number(Names::kBlobCachePinnedUsage), 0U);
   EXPECT_EQ(number(Names::kBackgroundErrors), 0U);
-  write_without_room([&] { return number(Names::kBackgroundErrors) > 0; });
+  write_to_broken_log([&] { return number(Names::kBackgroundErrors) > 0; });
 }
 
 TEST_F(Care, PropertiesThatAreMaps) {

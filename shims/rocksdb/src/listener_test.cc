@@ -223,7 +223,7 @@ TEST_F(Listeners, AreToldOfIngests) {
 TEST_F(Listeners, AreToldOfErrors) {
   open();
   ASSERT_OK(put("a", "1"));
-  write_without_room([&] { return watch_->count("error for good") > 0; });
+  write_to_broken_log([&] { return watch_->count("error for good") > 0; });
   EXPECT_FALSE(put("b", "2").ok());
   EXPECT_EQ(get("a"), "1");
   reopen();

@@ -3,12 +3,14 @@
 //
 // Used by the tests of the shim. Threads: one object from one thread.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/merge_operator.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdarg>
@@ -147,10 +149,23 @@ class RocksTest : public ::testing::Test {
     return db_->Put(rocksdb::WriteOptions(), family ? family : db_->DefaultColumnFamily(), key,
                     value);
   }
-  // Until `done`: of what is written the log finds no room in its files, which is for good.
-  // (Flushes alone, that find none, are done later.)
-  void write_without_room(const std::function<bool()>& done) {
-    FileSizeLimit limit(1);
+  // Until `done`: the log's files cannot be written any more, which is for good. (What finds no
+  // room is written later.)
+  void write_to_broken_log(const std::function<bool()>& done) {
+    const std::string place = std::filesystem::canonical(directory_).string();
+    const int unwritable = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    EXPECT_GE(unwritable, 0);
+    int broken = 0;
+    std::error_code gone;  // one that was closed meanwhile
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      const std::filesystem::path file = std::filesystem::read_symlink(entry.path(), gone);
+      if (gone || !file.string().starts_with(place)) continue;
+      if (!file.filename().string().starts_with("wal.0")) continue;
+      EXPECT_GE(dup3(unwritable, std::stoi(entry.path().filename()), O_CLOEXEC), 0);
+      ++broken;
+    }
+    ::close(unwritable);
+    EXPECT_GT(broken, 0);
     EXPECT_TRUE(testing::wait_until([&] {
       for (int i = 0; i < 100; ++i) static_cast<void>(put("much", std::string(1000, 'v')));
       return done();

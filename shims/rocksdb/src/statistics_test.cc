@@ -294,7 +294,7 @@ TEST_F(Counted, Backups) {
 TEST_F(Counted, Errors) {
   open();
   ASSERT_OK(put("a", "1"));
-  write_without_room([&] { return ticks(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT) > 0; });
+  write_to_broken_log([&] { return ticks(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT) > 0; });
   close();
   EXPECT_GT(ticks(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT), 0U);
   EXPECT_GT(ticks(rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT), 0U);
