@@ -91,9 +91,16 @@ class Descriptors {
     if (fd >= 0) open_.push_back(fd);
     return fd;
   }
+  // Locks are given back by name: a child of fork that has not come to its first moment yet, or of
+  // another kind (vfork, clone), has the descriptor, too, and would keep them.
   void close_one(int fd) {
     MutexLock lock(mutex_);
     std::erase(open_, fd);
+    flock(fd, LOCK_UN);
+    struct flock all = {};
+    all.l_type = F_UNLCK;
+    all.l_whence = SEEK_SET;
+    fcntl(fd, F_OFD_SETLK, &all);
     close(fd);
   }
 

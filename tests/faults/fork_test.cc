@@ -1,6 +1,10 @@
 // Children of fork while the threads of their parent are at work in its databases: whatever these
 // had locked or half changed, a child opens, writes, reads and closes databases of its own; lets go
 // of what it has inherited; and the parent notices nothing.
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include "tests/support/child_process.h"
@@ -109,6 +113,41 @@ TEST(Fork, children_work_whatever_the_parent_is_doing) {
   transaction = Transaction();
   EXPECT_TRUE(clean(**db));
   EXPECT_OK((*db)->close());
+}
+
+// A child that does nothing yet, or was made in another way than by the C library's fork, has all
+// that its parent had open.
+TEST(Fork, a_child_that_has_not_run_yet_keeps_nobody_out) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer does not like forks of programs with threads";
+#endif
+  const TempDirectory directory;
+  int stays[2];
+  ASSERT_EQ(pipe2(stays, O_CLOEXEC), 0);
+  for (const bool closed : {true, false}) {
+    auto db = Db::open(directory / "db", small_options());
+    ASSERT_OK(db.status());
+    const Tree tree = *(*db)->tree("t");
+    for (uint64_t i = 0; i < 100; ++i) ASSERT_OK((*db)->put(tree, key_of(i), value_of(i, 1000)));
+    ASSERT_OK((*db)->flush());
+    const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, 0, 0));
+    if (child == 0) {
+      char byte = 0;
+      syscall(SYS_close, stays[1]);
+      syscall(SYS_read, stays[0], &byte, 1);  // until the parent's end is closed
+      syscall(SYS_exit_group, 0);
+    }
+    ASSERT_GT(child, 0);
+    // Without a close the log's files stay, too.
+    if (closed) ASSERT_OK((*db)->close());
+    db->reset();
+    auto again = Db::open(directory / "db", small_options());
+    EXPECT_OK(again.status());
+    if (again.ok()) EXPECT_OK((*again)->close());
+  }
+  close(stays[0]);
+  close(stays[1]);
+  while (waitpid(-1, nullptr, 0) > 0) continue;
 }
 
 // Whoever has forked a child that stays (a daemon, a helper) and is killed, or closes: the child
