@@ -144,10 +144,7 @@ class ThinString {
   bool empty() const { return head_ == nullptr; }
   size_t size() const { return head_ == nullptr ? 0 : load<uint32_t>(head_); }
   const char* data() const { return head_ == nullptr ? "" : head_ + sizeof(uint32_t); }
-  std::string_view view() const {
-    return head_ == nullptr ? std::string_view()
-                            : std::string_view(head_ + sizeof(uint32_t), load<uint32_t>(head_));
-  }
+  std::string_view view() const { return {data(), size()}; }  // never null
   operator std::string_view() const { return view(); }
   operator std::string() const { return std::string(view()); }
 

@@ -74,5 +74,13 @@ TEST(ThinString, is_its_bytes) {
   static_assert(sizeof(taken) == sizeof(void*));
 }
 
+// As memcpy and its like want it.
+TEST(ThinString, IsNeverNull) {
+  const ThinString empty;
+  EXPECT_NE(empty.data(), nullptr);
+  EXPECT_NE(empty.view().data(), nullptr);
+  EXPECT_TRUE(empty.view().empty());
+}
+
 }  // namespace
 }  // namespace hawthorn
