@@ -75,7 +75,7 @@ TEST(ThinString, is_its_bytes) {
 }
 
 // As memcpy and its like want it.
-TEST(ThinString, IsNeverNull) {
+TEST(ThinString, is_never_null) {
   const ThinString empty;
   EXPECT_NE(empty.data(), nullptr);
   EXPECT_NE(empty.view().data(), nullptr);
