@@ -24,10 +24,14 @@ void TreeCursor::look_for_dead(const Undo& undo) noexcept try {
     if (container->has_high) range.upper = container->high;
   }
   const Snapshots::Registration now = store->snapshots->add(*store->visible);
-  static_cast<void>(TreeCursor(undo.tree, {now.ts, 0}, std::move(range)).first());
+  try {
+    static_cast<void>(TreeCursor(undo.tree, {now.ts, 0}, std::move(range)).first());
+  } catch (const std::bad_alloc&) {
+    // Whoever reads passes them.
+  }
   store->snapshots->remove(now.slot);
 } catch (const std::bad_alloc&) {
-  // Whoever reads passes them.
+  // As above.
 }
 
 }  // namespace hawthorn::tree
