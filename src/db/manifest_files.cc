@@ -10,13 +10,10 @@ namespace {
 constexpr std::string_view kManifestPrefix = "manifest.";
 constexpr size_t kNumberDigitsMax = 18;  // no overflow of 64 bits
 
-uint64_t offset_of_slot(uint64_t generation) {
-  return format::superblock_slot_of(generation) * format::kSuperblockSlotBytes;
-}
-
 Status write_slot(os::File& file, const format::Superblock& superblock) {
-  return write_whole(file, offset_of_slot(superblock.generation),
-                     format::encode_superblock(superblock));
+  const uint64_t offset =
+      format::superblock_slot_of(superblock.generation) * format::kSuperblockSlotBytes;
+  return write_whole(file, offset, format::encode_superblock(superblock));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class PackedMap {
   size_t heap_bytes() const;
 
  private:
-  // Each id is told by how far it is above the one before, the first by itself, in `first`.
+  // An entry is the distance of its id from `first`, the number of its bytes, and these.
   struct Chunk {
     uint64_t first = 0;
     uint32_t count = 0;

@@ -121,9 +121,6 @@ static_assert(std::is_trivially_destructible_v<Pool>);
   return true;
 }();
 
-}  // namespace
-
-namespace {
 size_t rounded(size_t size) { return size <= kHalf ? kHalf : align_up(size, kAlign); }
 }  // namespace
 

@@ -118,9 +118,6 @@ TEST(Fork, children_work_whatever_the_parent_is_doing) {
 // A child that does nothing yet, or was made in another way than by the C library's fork, has all
 // that its parent had open.
 TEST(Fork, a_child_that_has_not_run_yet_keeps_nobody_out) {
-#if defined(HAWTHORN_TSAN)
-  GTEST_SKIP() << "ThreadSanitizer does not like forks of programs with threads";
-#endif
   const TempDirectory directory;
   int stays[2];
   ASSERT_EQ(pipe2(stays, O_CLOEXEC), 0);

@@ -14,6 +14,7 @@
 #include <new>
 
 #include "shims/sqlite/src/place.h"
+#include "shims/system_call.h"
 
 namespace hawthorn::sqlite {
 namespace {
@@ -39,7 +40,7 @@ int to_opening_code(const Status& status) {
 }
 
 bool refuses_writes(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int file = open_uninterrupted(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   if (file >= 0) ::close(file);
   return file < 0 && (errno == EACCES || errno == EPERM || errno == EROFS);
 }
