@@ -278,6 +278,7 @@ class Db::Impl {
   Status check_key_orders() const;
   const KeyOrder* encoded_order(std::string_view name) const;
   Status close_log();
+  bool space_is_scarce() const;
   Status present_ring_bytes(size_t* bytes);
   size_t segment_bytes(const std::vector<format::LogEpoch>& epochs) const;
 

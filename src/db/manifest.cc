@@ -203,7 +203,10 @@ Status Manifest::Files::begin_next(bool new_database) {
   const uint64_t replaced = current.file != nullptr ? number - 1 : 0;
   current = std::move(next);
   rewrite_at = std::max(2 * current.snapshot_bytes, kRewriteBytesMin);
-  remove_others(replaced);
+  // What somebody else wrote, or copied here, may lie where it cannot be written over on a full
+  // disk: a new one is better, if there is space for it.
+  const bool takes = replaced != 0 || keep_spare(current.allocated).is(StatusCode::kNoSpace);
+  remove_others(takes ? number - 1 : 0);
   // Where there is no space for it, less will do as long as the state fits.
   if (keep_spare(current.allocated).is(StatusCode::kNoSpace)) {
     static_cast<void>(keep_spare(align_up(current.end + kMarginBytesMin, kExtendBytesMin)).ok());
@@ -214,9 +217,8 @@ Status Manifest::Files::begin_next(bool new_database) {
   return {};
 }
 
-// Of the files that are not the current one, the one before it becomes the spare, when this process
-// wrote it and so knows that no sync of it has failed. What cannot be removed now is removed by the
-// next start.
+// Of the files that are not the current one, one may become the spare. What cannot be removed now
+// is removed by the next start.
 void Manifest::Files::remove_others(uint64_t spare) {
   Result<std::vector<uint64_t>> numbers = list_manifests(*machine.files, directory);
   if (!numbers.ok()) return;

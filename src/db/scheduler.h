@@ -112,6 +112,8 @@ class Scheduler : public txn::Admission {
   // Told of each container that was flushed or rewritten, by who did it; before start.
   using Flushed = std::function<void(const tree::TreeState&, const std::string& low)>;
   void on_flushed(Flushed flushed) { flushed_ = std::move(flushed); }
+  // What one merge may take before it gives anything back.
+  size_t merge_bytes() const;
   size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
 
   Status admit(size_t bytes, bool insert) override {
@@ -243,7 +245,6 @@ class Scheduler : public txn::Admission {
   Status cover() EXCLUDES(cover_mutex_);
   void uncover() EXCLUDES(cover_mutex_);
   void set_covered(size_t bytes) REQUIRES(cover_mutex_);
-  size_t merge_bytes() const;
   uint32_t contiguous_blocks() const;
   void reserve(size_t beyond_merge);
   size_t ready_beyond_merge(size_t enough) const;

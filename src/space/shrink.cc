@@ -159,7 +159,21 @@ Status Space::State::trim_file(uint32_t number, const std::vector<ExtentAddress>
   return {};
 }
 
-Status Space::trim_files() {
+// What an open finds again though the disk is full: it asks for ranges from their beginning on.
+FreeMap Space::State::kept_at_close(uint64_t blocks) {
+  FreeMap kept;
+  if (blocks == 0) return kept;
+  std::vector<ExtentAddress> ranges = ready.at_least(range_blocks_min);
+  for (auto range = ranges.rbegin(); range != ranges.rend() && kept.blocks() < blocks; ++range) {
+    if (range->block != 0 && cold.overlaps({range->file, range->block - 1, 1})) continue;
+    range->blocks =
+        static_cast<uint32_t>(std::min<uint64_t>(range->blocks, blocks - kept.blocks()));
+    kept.add(*range);
+  }
+  return kept;
+}
+
+Status Space::trim_files(uint64_t keep_blocks) {
   State& s = *state_;
   if (s.options.read_only) {
     return Status(StatusCode::kReadOnly, "space: the database is opened read-only");
@@ -169,22 +183,29 @@ Status Space::trim_files() {
   os::MutexLock lock(s.mutex);
   // From here on nothing free can be relied on to have space.
   s.stay();
+  const FreeMap kept = s.kept_at_close(keep_blocks);
   s.cold.absorb(s.ready);
   s.ready = FreeMap();
+  std::set<uint32_t> needed;
+  kept.for_each([&](const ExtentAddress& range) {
+    static_cast<void>(s.cold.carve(range));
+    needed.insert(range.file);
+  });
   std::map<uint32_t, std::vector<ExtentAddress>> free;
   s.cold.for_each([&](const ExtentAddress& range) { free[range.file].push_back(range); });
-  std::set<uint32_t> kept;  // that another process may still read
+  s.cold.absorb(kept);
+  std::set<uint32_t> untouched;  // that another process may still read
   for (const FreeMap* held : {&s.held_ready, &s.held_cold}) {
-    held->for_each([&](const ExtentAddress& range) { kept.insert(range.file); });
+    held->for_each([&](const ExtentAddress& range) { untouched.insert(range.file); });
   }
   bool removed = false;
   for (auto at = s.infos.begin(); at != s.infos.end();) {
     const auto [number, info] = *at;
-    if (kept.contains(number)) {
+    if (untouched.contains(number)) {
       ++at;
       continue;
     }
-    if (info.used == 0) {
+    if (info.used == 0 && !needed.contains(number)) {
       if (Status status = s.files.remove(number); !status.ok()) return status;
       s.cold.take_file(number);
       at = s.infos.erase(at);

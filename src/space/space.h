@@ -155,9 +155,10 @@ class Space {
   // When the last file was made, by the machine's monotonic clock; 0: none was.
   uint64_t grown_us() const;
 
-  // Clean close: cuts free tails, removes empty files, punches holes over free ranges, syncs. No
-  // other call may be under way.
-  Status trim_files();
+  // Clean close: cuts free tails, removes empty files, punches holes over free ranges, syncs. Of
+  // what is ready as much as `keep_blocks` keeps its space, in ranges that count for the reserve,
+  // so that it is there for the next open. No other call may be under way.
+  Status trim_files(uint64_t keep_blocks = 0);
   // Behind it: others may open the files while this object is still there.
   void close_files();
 

@@ -435,18 +435,23 @@ LogStats Log::stats() const {
   };
 }
 
+// The segments' locks go with them: the log may be opened again while this object is still there.
+void Log::State::close() {
+  stop_drainer();
+  static_cast<void>(fail(Status(StatusCode::kClosed, "the log was closed")));
+  MutexLock lock(drain_mutex);
+  dirty.clear();
+  segments.close();
+}
+
 Status Log::close_and_keep() {
   if (Status s = wait_durable(head()); !s.ok()) return s;
-  state_->stop_drainer();
-  static_cast<void>(state_->fail(Status(StatusCode::kClosed, "the log was closed")));
+  state_->close();
   return {};
 }
 
 Status Log::close_and_remove() {
-  state_->stop_drainer();
-  static_cast<void>(state_->fail(Status(StatusCode::kClosed, "the log was closed")));
-  MutexLock lock(state_->drain_mutex);
-  state_->dirty.clear();
+  state_->close();
   // The ring first: who finds it, and no newer superblock, has found all of the log before.
   if (Status s = state_->directory.remove(kRingName); !s.ok()) return s;
   if (Status s = state_->segments.remove_all(); !s.ok()) return s;

@@ -163,7 +163,8 @@ class Log {
   // Clean close: everything has been flushed; stops and removes ring and segments. Nobody else may
   // be inside a call; every later one answers kClosed.
   Status close_and_remove();
-  // As that, but leaves ring and segments, durable, for the next open. Errors: those of the sync.
+  // As that, but leaves ring and segments, durable, for the next open, which need not wait for the
+  // end of this object. Errors: those of the sync.
   Status close_and_keep();
 
   struct State;

@@ -88,6 +88,7 @@ struct Log::State {
   void run_drainer();
   uint64_t run_due_work(bool* worked);
   void stop_drainer();
+  void close() EXCLUDES(drain_mutex);
   Status fail(Status status);  // returns the error that ended the log, which may be an earlier one
   Status fail_to_seal();
   Status failure() const;

@@ -112,12 +112,14 @@ Status Segments::take_out(Unneeded& unneeded, uint64_t writing,
   return Status();
 }
 
+void Segments::close() {
+  MutexLock names(names_mutex_);
+  MutexLock lock(map_mutex_);
+  segments_.clear();
+}
+
 Status Segments::remove_all() {
   MutexLock names(names_mutex_);
-  {
-    MutexLock lock(map_mutex_);
-    segments_.clear();
-  }
   Result<std::vector<uint64_t>> numbers = directory_.segments();
   if (!numbers.ok()) return numbers.status();
   for (const uint64_t number : *numbers) {

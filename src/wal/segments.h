@@ -57,7 +57,9 @@ class Segments {
   // Nothing in segments below `below` is needed any more; `writing` is the segment now written
   // (below <= writing). kNoSpace: some are still there, which the next trim takes.
   Status trim(uint64_t below, uint64_t writing);
-  // Removes all segments of the directory. Nothing may use them any more.
+  // Nothing may use them any more.
+  void close();
+  // Behind that: removes all segments of the directory.
   Status remove_all();
 
  private:

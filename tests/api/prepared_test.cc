@@ -514,6 +514,18 @@ TEST_F(Prepared, close_waits_for_handles_only) {
   EXPECT_EQ(get("a"), "1");
 }
 
+// The log stays for it, and the locks of its files go.
+TEST_F(Prepared, are_found_while_the_closed_database_is_still_an_object) {
+  Transaction t = begin();
+  ASSERT_OK(t.put(tree_, "a", "1"));
+  ASSERT_OK(t.prepare("x"));
+  t = Transaction();
+  ASSERT_OK(db_->close());
+  const std::unique_ptr<Db> closed = std::move(db_);
+  reopen();
+  EXPECT_EQ(ids(), std::vector<std::string>{"x"});
+}
+
 TEST_F(Prepared, of_two_that_end_it_one_does) {
   for (int round = 0; round < 50; ++round) {
     const std::string id = std::to_string(round);

@@ -1,6 +1,7 @@
 #include "tests/environment/cases.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -89,6 +90,17 @@ bool says(std::string_view text, std::initializer_list<std::string_view> words) 
       words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
+// By errno: what could not be made is made later, as on a full disk, and has the code of one. Asked
+// before anything is short, as an error takes memory.
+const std::array<bool, 256> kMadeLater = [] {
+  std::array<bool, 256> made_later{};
+  for (size_t error = 1; error < made_later.size(); ++error) {
+    const Status status = os::error_status(static_cast<int>(error), "", "");
+    made_later[error] = os::as_no_space(status).is(StatusCode::kNoSpace);
+  }
+  return made_later;
+}();
+
 // Some APIs have codes and no words of the system's: several causes share one.
 bool is_known_code(const Case& shortage, std::string_view api, std::string_view text) {
   if (api != "lmdb" && api != "mdbx" && api != "sqlite") return false;
@@ -100,9 +112,8 @@ bool is_known_code(const Case& shortage, std::string_view api, std::string_view 
   }
   // A commit that is in the log, whose sync it is not known when will succeed.
   if (takes_reserved_space(shortage) && says(text, {"PANIC", "I/O"})) return true;
-  // Known: what could not be made is made later, as on a full disk, and has the code of one.
-  const Status made = os::error_status(shortage.error, "", "");
-  if (os::as_no_space(made).is(StatusCode::kNoSpace) && says(text, {strerror(ENOSPC), "full"})) {
+  if (kMadeLater.at(static_cast<size_t>(shortage.error)) &&
+      says(text, {strerror(ENOSPC), "full"})) {
     return true;
   }
   const bool is_thread = shortage.kind != nullptr && shortage.kind->name == "thread";

@@ -1,6 +1,7 @@
 // A full disk (R28; attack 41): inserts fail at admission, reads go on, deletes never fail, what
 // they free takes inserts again without reopening, and nothing acknowledged is lost, killed or not.
 // On the simulated disk, and on a small ext4 where the tests may mount one.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -294,6 +295,42 @@ TEST_F(FullDisk, killed_and_opened) {
   }
 }
 
+// What a close gave back others would have by now.
+TEST_F(FullDisk, closed_and_filled_by_others) {
+  for (const uint64_t left : {uint64_t{0}, kMB, 8 * kMB}) {
+    for (const uint64_t rounds : {1, 3}) {
+      SCOPED_TRACE(std::to_string(left) + " bytes left");
+      SimDisk disk(rounds);
+      disk.set_capacity(60 * kMB);
+      SimMachine machine(disk, 1);
+      auto db = open(machine);
+      ASSERT_OK(db.status());
+      Filled filled = this->filled(**db);
+      filled.fill(600);
+      for (uint64_t round = 0; round < rounds; ++round) {
+        disk.set_capacity(disk.used_bytes() + left);
+        ASSERT_OK((*db)->close());
+        disk.set_capacity(disk.used_bytes());
+        db = open(machine);
+        ASSERT_OK(db.status());
+        filled.db = db->get();
+        filled.tree = *(*db)->tree("t");
+        filled.expect_all();
+        filled.fill(600);
+        const uint64_t full = filled.sure.size();
+        ASSERT_OK(filled.delete_some(full / 2));
+        ASSERT_OK((*db)->flush());
+        EXPECT_GT(filled.fill(600), full / 8);
+        filled.expect_all();
+        ASSERT_TRUE(clean(**db));
+      }
+      ASSERT_OK(filled.delete_some(filled.sure.size()));
+      ASSERT_OK((*db)->close());
+      EXPECT_LE(disk.used_bytes(), 20 * kMB);
+    }
+  }
+}
+
 // At any operation of the disk, in opening, filling, deleting and the log's rounds.
 TEST_F(FullDisk, killed_at_any_operation) {
   db::log_segment_bytes = kMB;
@@ -555,6 +592,19 @@ class SmallFileSystem {
   bool mounted_ = false;
 };
 
+// As much as there is space for.
+void fill_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  ASSERT_GE(file, 0) << path;
+  const std::string bytes = value_of(1, kMB);  // nothing that a file system would compress
+  for (size_t piece = bytes.size(); piece > 0; piece /= 2) {
+    while (::write(file, bytes.data(), piece) > 0) {
+    }
+  }
+  ::fsync(file);
+  ::close(file);
+}
+
 class FullFileSystem : public ::testing::TestWithParam<const char*> {};
 
 // On btrfs stores into the pages of files would end the process, and what is written over needs
@@ -594,6 +644,36 @@ TEST_P(FullFileSystem, deletes_go_on_and_make_room) {
   filled.expect_all();
   ASSERT_TRUE(clean(**db));
   ASSERT_OK((*db)->close());
+}
+
+// Others take what the close has given back, to the last byte.
+TEST_P(FullFileSystem, closed_and_filled_by_others) {
+  db::log_segment_bytes = 64 * kMB;
+  const SmallFileSystem small(GetParam(), 140 * kMB);
+  if (!small.mounted()) GTEST_SKIP() << "needs root, mkfs." << GetParam() << " and a loop device";
+  const std::string path = small.path() + "/db";
+  auto db = Db::open(path, options_of(16 * kMB));
+  ASSERT_OK(db.status());
+  Filled filled{.db = db->get(), .tree = *(*db)->tree("t"), .sure = {}};
+  filled.fill(40'000);
+  for (int life = 0; life < 2; ++life) {
+    ASSERT_OK((*db)->close());
+    const std::string others = small.path() + "/others" + std::to_string(life);
+    fill_file(others);
+    db = Db::open(path, options_of(16 * kMB));
+    ASSERT_OK(db.status());
+    filled.db = db->get();
+    filled.tree = *(*db)->tree("t");
+    filled.expect_all();
+    filled.durability = Durability::kFull;
+    ASSERT_OK(filled.delete_some(100));
+    filled.durability = Durability::kNone;
+    ASSERT_OK(filled.delete_some(filled.sure.size() / 2));
+    ASSERT_OK((*db)->flush());
+    EXPECT_GT(filled.fill(40'000), 50u);
+    filled.expect_all();
+    ASSERT_TRUE(clean(**db));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(On, FullFileSystem, ::testing::Values("ext4", "btrfs"),

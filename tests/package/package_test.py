@@ -44,6 +44,18 @@ class Package(unittest.TestCase):
         cls.prefix = cls.scratch / "prefix"
         first.rename(cls.prefix)
         cls.library = next(cls.prefix.rglob("libhawthorn.so")).parent
+        cls.shims = cls.scratch / "shims"
+        cache = (pathlib.Path(arguments.build) / "CMakeCache.txt").read_text(encoding="utf-8")
+        cls.has_shims = "HAWTHORN_BUILD_SHIMS:BOOL=ON" in cache
+        if cls.has_shims:
+            run("cmake", "--install", arguments.build, "--component", "shims", "--prefix",
+                cls.shims)
+
+    def all_libraries(self):
+        """Ours, and those with other APIs."""
+        libraries = sorted([*self.library.glob("*.so"), *self.shims.rglob("*.so")])
+        self.assertGreater(len(libraries), 3 if self.has_shims else 0)
+        return libraries
 
     def use(self, program):
         environment = dict(os.environ, LD_LIBRARY_PATH=str(self.library))
@@ -103,14 +115,11 @@ class Package(unittest.TestCase):
         self.assertEqual(self.pkg_config("--modversion"), [arguments.version])
 
     def test_libraries_with_other_apis_are_a_component_of_their_own(self):
-        cache = (pathlib.Path(arguments.build) / "CMakeCache.txt").read_text(encoding="utf-8")
-        if "HAWTHORN_BUILD_SHIMS:BOOL=ON" not in cache:
+        if not self.has_shims:
             self.skipTest("built without them")
-        shims = self.scratch / "shims"
-        run("cmake", "--install", arguments.build, "--component", "shims", "--prefix", shims)
         for pattern in ("**/libhawthorn_rocksdb.so", "**/libhawthorn_lmdb.so", "bin/hawthorn-mdbx",
                         "**/hawthorn_rocksdb/rocksdb/db.h", "**/hawthornShimsTargets.cmake"):
-            self.assertTrue(list(shims.glob(pattern)), pattern)
+            self.assertTrue(list(self.shims.glob(pattern)), pattern)
             self.assertFalse(list(self.prefix.glob(pattern)), pattern)
 
     def test_the_command_is_installed_and_runs(self):
@@ -138,11 +147,14 @@ class Package(unittest.TestCase):
         """Decision 46: the C library ends a process that has no memory for noting one."""
         symbols = run("nm", "--dynamic", "--undefined-only", str(self.library / "libhawthorn.so"))
         self.assertIn("pthread_setspecific", symbols)
-        self.assertNotIn("__cxa_thread_atexit", symbols)
+        for library in self.all_libraries():
+            with self.subTest(library.name):
+                symbols = run("nm", "--dynamic", "--undefined-only", library)
+                self.assertNotIn("__cxa_thread_atexit", symbols)
 
     def test_no_child_of_fork_waits_for_a_variable_of_a_function(self):
         """Such a one is never made there, if another thread of the parent was just making it."""
-        for library in sorted(self.library.glob("*.so")):
+        for library in self.all_libraries():
             with self.subTest(library.name):
                 symbols = run("nm", "--dynamic", "--undefined-only", library)
                 self.assertNotIn("__cxa_guard_acquire", symbols)

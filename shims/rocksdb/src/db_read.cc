@@ -5,6 +5,7 @@
 #include <ctime>
 #include <limits>
 
+#include "shims/of_thread.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/iterator_impl.h"
@@ -66,19 +67,13 @@ const hawthorn::Snapshot* view_of(const rocksdb::ReadOptions& options) {
 }
 
 // Reads keep their memory between calls.
-hawthorn::Value& value_of_thread() {
-  thread_local hawthorn::Value value;
-  return value;
-}
+hawthorn::Value& value_of_thread() { return OfThread<hawthorn::Value>::get(); }
 
 struct Batch {
   hawthorn::ReadBatch answers;
   std::vector<std::string_view> keys;
 };
-Batch& batch_of_thread() {
-  thread_local Batch batch;
-  return batch;
-}
+Batch& batch_of_thread() { return OfThread<Batch>::get(); }
 
 void delete_value(void* value, void*) { delete static_cast<hawthorn::Value*>(value); }
 

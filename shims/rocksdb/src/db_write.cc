@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rocksdb/merge_operator.h"
+#include "shims/of_thread.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/measure.h"
@@ -24,7 +25,7 @@ S unknown_family() { return S::InvalidArgument("Invalid column family specified 
 S no_operator() { return S::NotSupported("Provide a merge_operator when opening DB"); }
 
 hawthorn::WriteBatch& write_batch_of_thread() {
-  thread_local hawthorn::WriteBatch batch;
+  hawthorn::WriteBatch& batch = OfThread<hawthorn::WriteBatch>::get();
   batch.clear();
   return batch;
 }

@@ -3,6 +3,7 @@
 #include "rocksdb/perf_context.h"
 
 #include "rocksdb/iostats_context.h"
+#include "shims/of_thread.h"
 #include "shims/rocksdb/src/perf.h"
 
 namespace hawthorn::rocks {
@@ -150,10 +151,7 @@ std::string text_of(const Context& context, const Metrics& metrics, bool without
   return text;
 }
 
-rocksdb::PerfContext& context_of_thread() {
-  thread_local rocksdb::PerfContext context;
-  return context;
-}
+rocksdb::PerfContext& context_of_thread() { return OfThread<rocksdb::PerfContext>::get(); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "shims/of_thread.h"
 #include "shims/sqlite/src/long_key.h"
 
 using hawthorn::Result;
@@ -490,7 +491,7 @@ int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
 
 int HwCursor::insert_record(std::string_view record) {
   if (is_long(key)) return insert_long(record);
-  thread_local std::string value;
+  std::string& value = hawthorn::OfThread<std::string>::get();
   value.clear();
   const bool is_shorter = hawthorn::sqlite::shorten_record(
       key, orders.all(), record, hawthorn::sqlite::kShortRecordBytesMax, &value);

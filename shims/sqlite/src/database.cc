@@ -49,8 +49,7 @@ bool refuses_writes(const std::string& path) {
 // no connection that can never write: opening fails, and succeeds later. Asked by opening, as a
 // sandbox may refuse what permissions allow.
 bool cannot_be_written(const Status& status, const std::string& directory) {
-  if (status.is(StatusCode::kReadOnly)) return true;
-  if (!status.is(StatusCode::kPermissionDenied)) return false;
+  if (!status.is(StatusCode::kReadOnly) && !status.is(StatusCode::kPermissionDenied)) return false;
   if (access(directory.c_str(), W_OK) != 0) return true;
   std::error_code failed;
   std::filesystem::directory_iterator files(directory, failed);

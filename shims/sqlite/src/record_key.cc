@@ -5,6 +5,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "shims/of_thread.h"
+
 namespace hawthorn::sqlite {
 namespace {
 
@@ -385,11 +387,23 @@ bool make_from_key(std::string_view key, std::span<const ColumnOrder> orders, st
   return true;
 }
 
+// Kept between calls; of one function each.
+struct WholeParts {
+  std::vector<Field> fields;
+  std::string scratch;
+};
+struct ShortParts {
+  std::vector<Field> fields;
+  std::string whole;
+};
+struct KeyScratch {
+  std::string text;
+};
+
 // The fields of the key, and behind them those of `rest`.
 bool append_whole(std::string_view key, std::span<const ColumnOrder> orders, std::string_view rest,
                   std::string* record) {
-  thread_local std::vector<Field> fields;
-  thread_local std::string scratch;
+  auto& [fields, scratch] = OfThread<WholeParts>::get();
   if (!take_key_apart(key, orders, &fields, &scratch) || fields.size() != orders.size()) {
     return false;
   }
@@ -404,8 +418,7 @@ bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
                     std::string_view record, size_t bytes_max, std::string* value) {
   if (record.size() > bytes_max) return false;
   if (leave_out_key(record, orders, value)) return true;
-  thread_local std::vector<Field> fields;
-  thread_local std::string whole;
+  auto& [fields, whole] = OfThread<ShortParts>::get();
   if (!take_apart(record, SIZE_MAX, &fields) || fields.size() < orders.size()) return false;
   const size_t start = value->size();
   if (fields.size() > orders.size()) {
@@ -430,7 +443,7 @@ bool restore_record(std::string_view key, std::span<const ColumnOrder> orders,
 }
 
 bool is_key(std::string_view key) {
-  thread_local std::string scratch;
+  std::string& scratch = OfThread<KeyScratch>::get().text;
   while (!key.empty()) {
     Field field;
     // A tag and its complement are never both tags.
