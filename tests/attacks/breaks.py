@@ -414,7 +414,7 @@ BREAKS = (
           ".pins = pins_.copy(),", ".pins = PinList(),",
           "api_test", "Clones.show_large_values"),
     Break(39, "a database that is closed gives its lock back before it has written all",
-          "src/db/open.cc",
+          "src/db/close.cc",
           "  scheduler_->stop();\n  publisher_->stop();\n  close_counters();\n",
           "  lock_.reset();\n  scheduler_->stop();\n  publisher_->stop();\n  close_counters();\n",
           "crash_recovery_test", "Lock.*"),
