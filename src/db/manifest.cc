@@ -23,7 +23,8 @@ constexpr uint64_t kExtendBytesMin = uint64_t{64} << 10;
 constexpr uint64_t kExtendBytesMax = uint64_t{16} << 20;
 // By so much a batch may make the state larger.
 constexpr uint64_t kMarginBytesMin = uint64_t{16} << 10;
-constexpr size_t kChunkBytes = size_t{1} << 20;  // of a snapshot, and of zeros
+constexpr size_t kZeroBytes = size_t{1} << 20;
+constexpr size_t kSnapshotPieceBytes = size_t{64} << 10;  // in memory at a time
 constexpr uint64_t kSpareAgainUs = 1'000'000;
 // File systems that compress make holes of zeros.
 constexpr uint64_t kSpareHoleBytesMax = uint64_t{64} << 20;
@@ -99,7 +100,7 @@ uint64_t ManifestFile::goal(uint64_t bytes) const {
 }
 
 Status ManifestFile::write_zeros(uint64_t from, uint64_t to) {
-  static char zeros[kChunkBytes];  // never written, so that it takes no memory
+  static char zeros[kZeroBytes];  // never written, so that it takes no memory
   while (from < to) {
     const auto size = static_cast<size_t>(std::min<uint64_t>(to - from, sizeof(zeros)));
     if (Status status = file->write_at(from, {zeros, size}); !status.ok()) return status;
@@ -128,7 +129,7 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   end = header.size();
   encoder.emplace(identity.salt, std::move(sealer));
   const auto write_some = [this] {
-    return encoder->pending_bytes() < kChunkBytes ? Status() : write_pending();
+    return encoder->pending_bytes() < kSnapshotPieceBytes ? Status() : write_pending();
   };
   if (Status status = encode_state(state, *encoder, write_some); !status.ok()) return status;
   if (Status status = write_pending(); !status.ok()) return status;
