@@ -11,7 +11,7 @@ using format::kGroupEntries;
 
 bool CursorIndex::begin(RunFile* file) {
   const Run* outline = file->outline.load(std::memory_order_acquire);
-  if (outline == nullptr || outline->has_versions() || outline->wide()) return false;
+  if (outline == nullptr || outline->wide()) return false;
   file_ = file;
   outline_ = outline;
   loads_ = 0;
@@ -58,8 +58,25 @@ Result<CursorIndex::Load> CursorIndex::load(Run::Range range, bool forward) {
   for (;;) {
     Result<Load> loaded = read(groups);
     if (!loaded.ok() || *loaded == Load::kTooMuch || contains(entries_, range)) return loaded;
-    groups.end = outline_->block_end(groups.end);
+    if (entries_.begin > range.begin) {
+      groups.begin = outline_->block_begin(groups.begin - 1);
+    } else {
+      groups.end = outline_->block_end(groups.end);
+    }
   }
+}
+
+// What is loaded may begin, and end, with some of the versions of a key: then that key is left out.
+void CursorIndex::keep_whole_keys() {
+  const uint32_t first = groups_.begin * kGroupEntries;
+  const uint32_t end = std::min(groups_.end * kGroupEntries, outline_->entries());
+  if (first != 0) {
+    ++entries_.begin;
+    while (entries_.begin < end && !run_->between_keys(entries_.begin)) ++entries_.begin;
+  }
+  if (entries_.end == end && end != outline_->entries()) --entries_.end;
+  while (entries_.end > entries_.begin && !run_->between_keys(entries_.end)) --entries_.end;
+  entries_.end = std::max(entries_.end, entries_.begin);
 }
 
 Result<CursorIndex::Load> CursorIndex::read(Run::Range groups) {
@@ -81,12 +98,12 @@ Result<CursorIndex::Load> CursorIndex::read(Run::Range groups) {
     if (Status s = run_->check_heap_order(groups); !s.ok()) return s;
   }
   // Where the last record ends is told behind it.
-  if (groups.end == outline_->group_count()) return Load::kLoaded;
-  for (uint32_t i = entries_.end; i > entries_.begin; --i) {
+  for (uint32_t i = entries_.end; groups.end < outline_->group_count() && i > entries_.begin; --i) {
     if (format::location_tag(run_->location(i - 1)) < format::kTagPlainInline) continue;
     entries_.end = i - 1;
     break;
   }
+  if (run_->has_versions()) keep_whole_keys();
   return Load::kLoaded;
 }
 

@@ -9,10 +9,10 @@
 // (cursor_place.cc); the windows of records and values, which this tells the places of
 // (cursor_window.h). Threads: one at a time.
 //
-// 1. The file is pinned from before begin to after reset; its run has no versions and is not wide.
+// 1. The file is pinned from before begin to after reset; its run is not wide.
 // 2. Entries have the numbers that they have in the whole run.
 // 3. Of the groups that are loaded the heads are known, of entries() all: also where their records
-// end, which a block behind them may have to tell.
+// end, which a block behind them may have to tell. They have all versions of their keys.
 
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +65,7 @@ class CursorIndex {
 
   Run::Range blocks_of(Run::Range entries) const;
   Result<Load> read(Run::Range groups);
+  void keep_whole_keys();
 
   Residency* const residency_;
   RunFile* file_ = nullptr;

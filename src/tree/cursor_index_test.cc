@@ -28,6 +28,7 @@ struct Shape {
   const char* name;
   Keys keys;
   Values values;
+  bool versions = false;  // a snapshot is held: some keys have two or three, or are deleted
 };
 
 class CursorIndexTest : public ::testing::TestWithParam<Shape> {
@@ -51,9 +52,38 @@ class CursorIndexTest : public ::testing::TestWithParam<Shape> {
       test_.commit(changes);
       test_.flush_all();
     }
+    if (GetParam().versions) add_versions();
     // There is room for what is read, and not for all that the database has.
     EXPECT_TRUE(test_.residency().space()->allocate(kBudget / 2 / 4096).ok());
     test_.residency().set_reserve(kBudget / 4 * 3);
+  }
+
+  ~CursorIndexTest() override {
+    if (GetParam().versions) test_.drop(held_);
+  }
+
+  void add_versions() {
+    held_ = test_.snapshot();
+    for (uint64_t round = 0; round < 2; ++round) {
+      TestTree::Changes changes;
+      for (uint64_t i = 0; i < kKeys; ++i) {
+        const uint64_t what = mix64(i * 2 + round) % 16;
+        if (what > 4) continue;
+        changes.emplace_back(key(i), value(i + 1 + round));
+        if (what == 0) changes.back().second.reset();
+      }
+      test_.commit(changes);
+      test_.flush_all();
+    }
+    for (const std::string& low : test_.lows()) {
+      ASSERT_TRUE(test_.residency().load_run(file_of(low)).ok());
+      EXPECT_TRUE(file_of(low)->run.load()->has_versions());
+    }
+  }
+  // Now, or what the held snapshot shows.
+  ReadView some_view() {
+    if (GetParam().versions && prng_.one_in(2)) return {held_.ts, 0};
+    return {test_.visible(), 0};
   }
 
   static uint64_t seed() { return testing::environment_number("HAWTHORN_SEED", 20260711); }
@@ -117,7 +147,8 @@ class CursorIndexTest : public ::testing::TestWithParam<Shape> {
   // A cursor that begins with nothing in memory.
   void walk_once() {
     ASSERT_NO_FATAL_FAILURE(forget());
-    CheckedCursor cursor(&test_, {test_.visible(), 0}, test_.contents(), options());
+    const ReadView view = some_view();
+    CheckedCursor cursor(&test_, view, test_.contents(view.ts), options());
     for (uint64_t moves = 1 + prng_.below(5); moves > 0; --moves) {
       if (prng_.one_in(2)) {
         ASSERT_NO_FATAL_FAILURE(cursor.random_move(prng_, some_key()));
@@ -138,6 +169,7 @@ class CursorIndexTest : public ::testing::TestWithParam<Shape> {
 
   TestTree test_;
   Prng prng_;
+  Snapshots::Registration held_;
 };
 
 TEST_P(CursorIndexTest, ShortWalksLeaveTheFrontWhereItIs) {
@@ -181,7 +213,7 @@ TEST_P(CursorIndexTest, WithUnflushedWritesInBetween) {
     }
     ASSERT_NO_FATAL_FAILURE(walk_once());
   }
-  // Some containers have versions and tombstones then, which are walked by their fronts.
+  // Some containers have versions and tombstones then.
   const Snapshots::Registration held = test_.snapshot();
   test_.commit({{key(77), value(5)}, {key(4000), {}}});
   test_.flush(key(77));
@@ -217,7 +249,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"AlikeAll", Keys::kAlike, Values::kAll},
                       Shape{"PairsSmall", Keys::kPairs, Values::kSmall},
                       Shape{"PairsAll", Keys::kPairs, Values::kAll},
-                      Shape{"MixedAll", Keys::kMixed, Values::kAll}),
+                      Shape{"MixedAll", Keys::kMixed, Values::kAll},
+                      Shape{"NumbersVersions", Keys::kNumbers, Values::kAll, true},
+                      Shape{"AlikeVersions", Keys::kAlike, Values::kSmall, true},
+                      Shape{"PairsVersions", Keys::kPairs, Values::kSmall, true},
+                      Shape{"MixedVersions", Keys::kMixed, Values::kAll, true}),
     [](const auto& shape) { return std::string(shape.param.name); });
 
 }  // namespace

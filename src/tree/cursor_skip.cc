@@ -78,6 +78,10 @@ bool TreeCursor::jump(uint32_t count) {
     }
     const bool inside = forward_ ? to >= window_->begin() && to < window_->end()
                                  : to > window_->begin() && to <= window_->end();
+    if (!inside && by_index() && run_->has_versions()) {
+      status_ = load_front();
+      if (!status_.ok()) return false;
+    }
     if (!inside && !load_window(entries_at(to))) return false;
     find_end();
   }

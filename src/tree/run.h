@@ -194,8 +194,10 @@ class Run {
   uint32_t find_in(Range range, std::string_view key, Lsn ts) const;
   // Of those, the first whose key is >= key.
   uint32_t lower_bound_in(Range range, std::string_view key) const;
-  // The nearest place from `at` on (or before it) between two keys, as far as that is seen without
-  // records: between two heads, at a separator, or anywhere in a run without old versions.
+  // Whether `at` is between two keys, as far as that is seen without records: between two heads, at
+  // a separator, or anywhere in a run without old versions.
+  bool between_keys(uint32_t at) const;
+  // The nearest such place from `at` on (or before it).
   uint32_t boundary_from(uint32_t at) const;
   uint32_t boundary_before(uint32_t at) const;
   // The bytes of the heap that belong to entries [begin, end).
@@ -368,7 +370,6 @@ class Run {
   // All entries with this head, from what the kernel found in its last group.
   Range ties_of(const GroupHit& hit, uint64_t head) const;
   void narrow(std::string_view key, Range* range) const;
-  bool between_keys(uint32_t at) const;
   // The first of the groups before `end` whose first head is not smaller, or `end`.
   uint32_t first_group_from(uint64_t head, uint32_t end) const;
   uint32_t begin_of_tie(uint32_t group, uint64_t head) const;
