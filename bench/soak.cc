@@ -29,6 +29,7 @@ class Soak {
   void soak();
   void sample(Team& team, uint64_t start, bool loading);
   void take_sample(double second, bool loading);
+  bool done_enough() const;
   void report_kinds(double seconds);
   void report_level();
   void verify();
@@ -86,12 +87,28 @@ void Soak::take_sample(double second, bool loading) {
                             size_text(static_cast<double>(sample.live_bytes)).c_str()));
 }
 
+bool Soak::done_enough() const {
+  for (size_t kind = 0; kind < kSoakKinds; ++kind) {
+    const auto which = static_cast<SoakKind>(kind);
+    if (which == SoakKind::kIngest && !engine_.ingests()) continue;
+    if (which == SoakKind::kSnapshot && options_.hold_ms == 0) continue;
+    const bool reads =
+        which == SoakKind::kGet || which == SoakKind::kMultiGet || which == SoakKind::kRange;
+    if (reads && options_.readers == 0) continue;
+    uint64_t operations = 0;
+    for (const SoakTally& tally : shared_->tallies) operations += tally.operations[kind];
+    if (operations < options_.operations_min) return false;
+  }
+  return true;
+}
+
 // One thread of the team: until the others have ended a load, or the time is over.
 void Soak::sample(Team& team, uint64_t start, bool loading) {
   const double before = Ticks::seconds(start - load_start_);
   for (double due = kSampleSeconds; !team.stopped();) {
     const double now = Ticks::seconds(Ticks::now() - start);
-    if (interrupted() || (!loading && now >= static_cast<double>(options_.seconds))) team.stop();
+    const bool over = now >= static_cast<double>(options_.seconds) && done_enough();
+    if (interrupted() || (!loading && over)) team.stop();
     if (now >= due) {
       take_sample(before + now, loading);
       if (free_disk_bytes(run_.config.path) < options_.free_disk_bytes_min) {

@@ -24,6 +24,7 @@ namespace hawthorn::bench {
 struct SoakOptions {
   uint64_t records = 1'000'000;  // that are there at any time, about
   uint64_t seconds = 1200;       // behind the load
+  uint64_t operations_min = 0;   // of each kind that there is: it goes on for longer until then
   uint64_t batch = 100;
   uint64_t value_bytes = 256;  // the mean: sizes go from half of it to one and a half
   unsigned writers = 2;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "bench/engine_memory.h"
@@ -24,6 +25,7 @@ class SoakTest : public ::testing::Test {
     context_.config.memory_bytes = 1 << 30;
     options_.records = 20'000;
     options_.seconds = 3;
+    options_.operations_min = 200;
     options_.batch = 20;
     options_.value_bytes = 64;
     options_.hold_ms = 20;
@@ -50,7 +52,9 @@ std::string failures(const Report& report) {
 
 TEST_F(SoakTest, PassesOnARightEngine) {
   MemoryEngine engine;
+  const auto start = std::chrono::steady_clock::now();
   const Report report = run(engine);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   EXPECT_TRUE(report.ok()) << failures(report);
   for (const char* phase : {"load", "upsert", "overwrite", "remove", "ingest", "get", "multi_get",
                             "range", "snapshot"}) {
@@ -60,7 +64,7 @@ TEST_F(SoakTest, PassesOnARightEngine) {
   // Level: about as many records as were wanted, of 8 + 64 bytes in the mean.
   EXPECT_NEAR(report.value("verify", "bytes_raw"), 20'000.0 * 72, 20'000.0 * 72 * 0.15);
   EXPECT_GE(report.csv_lines().size(), 2U);
-  EXPECT_LE(report.csv_lines().size(), 5U);
+  EXPECT_LE(static_cast<double>(report.csv_lines().size()), 2 + taken.count());
 }
 
 TEST_F(SoakTest, GoesOnWithoutSnapshotsOrReadersAndKeepsToItsRate) {
@@ -81,7 +85,7 @@ TEST_F(SoakTest, GoesOnWithoutSnapshotsOrReadersAndKeepsToItsRate) {
   EXPECT_LT(written, 4000);
 }
 
-// Often wrong: a slow machine removes few keys in so short a soak.
+// Often wrong: the soak is short.
 TEST_F(SoakTest, CatchesWrongEngines) {
   constexpr uint64_t kPeriod = 50;
   for (const Fault fault :
