@@ -438,8 +438,12 @@ class PosixFileSystem : public FileSystem {
     const int error = errno;
     struct stat info;
     // On a read-only file system, and so on, it is fine when it is there.
-    const bool stands = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-    return stands ? Status() : error_status(error, path, "make directory");
+    if (stat(path.c_str(), &info) == 0) {
+      if (S_ISDIR(info.st_mode)) return Status();
+    } else if (error == EEXIST && errno != ENOENT && errno != ELOOP) {
+      return error_status(errno, path, "look at");  // what is there cannot be told
+    }
+    return error_status(error, path, "make directory");
   }
 
   Status remove_directory(const std::string& path) override {

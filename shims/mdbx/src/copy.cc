@@ -46,7 +46,7 @@ class DescriptorSink : public BackupSink {
 // The target is to be new, or empty.
 int make_room(const char* target, unsigned flags) {
   struct stat there{};
-  if (stat(target, &there) != 0) return MDBX_SUCCESS;
+  if (stat(target, &there) != 0) return errno == ENOENT ? MDBX_SUCCESS : errno;
   bool empty = there.st_size == 0;
   if (S_ISDIR(there.st_mode)) {
     std::vector<std::string> names;
