@@ -23,12 +23,15 @@ constexpr size_t kBudget = size_t{64} << 20;
 
 enum class Keys : uint8_t { kNumbers, kAlike, kPairs, kMixed };
 enum class Values : uint8_t { kSmall, kSeparated, kAll };
+// A snapshot is held, and then some keys get two or three versions or are deleted (kVersions), or
+// there are more keys (kDated).
+enum class Behind : uint8_t { kNothing, kVersions, kDated };
 
 struct Shape {
   const char* name;
   Keys keys;
   Values values;
-  bool versions = false;  // a snapshot is held: some keys have two or three, or are deleted
+  Behind behind = Behind::kNothing;
 };
 
 class CursorIndexTest : public ::testing::TestWithParam<Shape> {
@@ -52,14 +55,14 @@ class CursorIndexTest : public ::testing::TestWithParam<Shape> {
       test_.commit(changes);
       test_.flush_all();
     }
-    if (GetParam().versions) add_versions();
+    if (GetParam().behind != Behind::kNothing) add_versions();
     // There is room for what is read, and not for all that the database has.
     EXPECT_TRUE(test_.residency().space()->allocate(kBudget / 2 / 4096).ok());
     test_.residency().set_reserve(kBudget / 4 * 3);
   }
 
   ~CursorIndexTest() override {
-    if (GetParam().versions) test_.drop(held_);
+    if (GetParam().behind != Behind::kNothing) test_.drop(held_);
   }
 
   void add_versions() {
@@ -68,9 +71,10 @@ class CursorIndexTest : public ::testing::TestWithParam<Shape> {
       TestTree::Changes changes;
       for (uint64_t i = 0; i < kKeys; ++i) {
         const uint64_t what = mix64(i * 2 + round) % 16;
-        if (what > 4) continue;
+        const bool dated = GetParam().behind == Behind::kDated;
+        if (dated ? i % 14 != 3 + 7 * round : what > 4) continue;
         changes.emplace_back(key(i), value(i + 1 + round));
-        if (what == 0) changes.back().second.reset();
+        if (what == 0 && !dated) changes.back().second.reset();
       }
       test_.commit(changes);
       test_.flush_all();
@@ -82,7 +86,7 @@ class CursorIndexTest : public ::testing::TestWithParam<Shape> {
   }
   // Now, or what the held snapshot shows.
   ReadView some_view() {
-    if (GetParam().versions && prng_.one_in(2)) return {held_.ts, 0};
+    if (GetParam().behind != Behind::kNothing && prng_.one_in(2)) return {held_.ts, 0};
     return {test_.visible(), 0};
   }
 
@@ -250,10 +254,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Shape{"PairsSmall", Keys::kPairs, Values::kSmall},
                       Shape{"PairsAll", Keys::kPairs, Values::kAll},
                       Shape{"MixedAll", Keys::kMixed, Values::kAll},
-                      Shape{"NumbersVersions", Keys::kNumbers, Values::kAll, true},
-                      Shape{"AlikeVersions", Keys::kAlike, Values::kSmall, true},
-                      Shape{"PairsVersions", Keys::kPairs, Values::kSmall, true},
-                      Shape{"MixedVersions", Keys::kMixed, Values::kAll, true}),
+                      Shape{"NumbersVersions", Keys::kNumbers, Values::kAll, Behind::kVersions},
+                      Shape{"AlikeVersions", Keys::kAlike, Values::kSmall, Behind::kVersions},
+                      Shape{"PairsVersions", Keys::kPairs, Values::kSmall, Behind::kVersions},
+                      Shape{"MixedVersions", Keys::kMixed, Values::kAll, Behind::kVersions},
+                      Shape{"NumbersDated", Keys::kNumbers, Values::kAll, Behind::kDated},
+                      Shape{"PairsDated", Keys::kPairs, Values::kSmall, Behind::kDated}),
     [](const auto& shape) { return std::string(shape.param.name); });
 
 }  // namespace
