@@ -160,15 +160,14 @@ Status Space::State::trim_file(uint32_t number, const std::vector<ExtentAddress>
 }
 
 // What an open finds again though the disk is full: it asks for ranges from their beginning on.
-FreeMap Space::State::kept_at_close(uint64_t blocks) {
-  FreeMap kept;
-  if (blocks == 0) return kept;
+std::vector<ExtentAddress> Space::State::kept_at_close(uint64_t blocks) {
+  std::vector<ExtentAddress> kept;
   std::vector<ExtentAddress> ranges = ready.at_least(range_blocks_min);
-  for (auto range = ranges.rbegin(); range != ranges.rend() && kept.blocks() < blocks; ++range) {
+  for (auto range = ranges.rbegin(); range != ranges.rend() && blocks > 0; ++range) {
     if (range->block != 0 && cold.overlaps({range->file, range->block - 1, 1})) continue;
-    range->blocks =
-        static_cast<uint32_t>(std::min<uint64_t>(range->blocks, blocks - kept.blocks()));
-    kept.add(*range);
+    range->blocks = static_cast<uint32_t>(std::min<uint64_t>(range->blocks, blocks));
+    blocks -= range->blocks;
+    kept.push_back(*range);
   }
   return kept;
 }
@@ -183,17 +182,17 @@ Status Space::trim_files(uint64_t keep_blocks) {
   os::MutexLock lock(s.mutex);
   // From here on nothing free can be relied on to have space.
   s.stay();
-  const FreeMap kept = s.kept_at_close(keep_blocks);
+  const std::vector<ExtentAddress> kept = s.kept_at_close(keep_blocks);
   s.cold.absorb(s.ready);
   s.ready = FreeMap();
   std::set<uint32_t> needed;
-  kept.for_each([&](const ExtentAddress& range) {
+  for (const ExtentAddress& range : kept) {
     static_cast<void>(s.cold.carve(range));
     needed.insert(range.file);
-  });
+  }
   std::map<uint32_t, std::vector<ExtentAddress>> free;
   s.cold.for_each([&](const ExtentAddress& range) { free[range.file].push_back(range); });
-  s.cold.absorb(kept);
+  for (const ExtentAddress& range : kept) s.cold.add(range);
   std::set<uint32_t> untouched;  // that another process may still read
   for (const FreeMap* held : {&s.held_ready, &s.held_cold}) {
     held->for_each([&](const ExtentAddress& range) { untouched.insert(range.file); });

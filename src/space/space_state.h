@@ -102,7 +102,7 @@ struct Space::State {
   void make_free(const ExtentAddress& extent) REQUIRES(mutex);
   // Ends the leaving of a file: its free ranges serve again. False: none was leaving.
   bool stay() REQUIRES(mutex);
-  FreeMap kept_at_close(uint64_t blocks) REQUIRES(mutex);
+  std::vector<ExtentAddress> kept_at_close(uint64_t blocks) REQUIRES(mutex);
   Status trim_file(uint32_t number, const std::vector<ExtentAddress>& free, uint64_t blocks);
 };
 
