@@ -22,6 +22,8 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kHugeBytes = PageHeap::kPagesPerHuge * kPageBytes;
+// Each takes up to two of the mappings that the system allows a process, 65,530 by default.
+constexpr size_t kSplitKeptMax = 4096;
 
 size_t physical_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);
@@ -117,6 +119,8 @@ struct Arena::Heap {
       if (huge == pages->huge_count()) break;
       const size_t before = pages->absent_pages();
       pages->split_huge(huge);
+      // Else the kernel fills it up again by and by, unasked (khugepaged).
+      if (pages->split_count() <= kSplitKeptMax) advise_huge(huge, MADV_NOHUGEPAGE);
       expected -= std::min(expected, (pages->absent_pages() - before) * kPageBytes);
       chosen.push_back(huge);
     }
@@ -139,6 +143,10 @@ struct Arena::Heap {
     const size_t expected = touched() + charged_bytes() + more;
     if (expected > tolerated && expected > used) split_down_to(budget - std::min(budget, more));
     publish_touched();
+  }
+
+  void advise_huge(size_t huge, int advice) {
+    madvise(base + huge * kHugeBytes, kHugeBytes, advice);
   }
 
   // Free pages [begin, end) are not resident afterwards, but for those that lie in one of the
@@ -164,7 +172,10 @@ struct Arena::Heap {
             if (pages->part_free(part)) purge(part, part + parts);
           }
         }
-        if (pages->wholly_free(huge)) pages->give_back(huge);
+        if (pages->wholly_free(huge)) {
+          pages->give_back(huge);
+          advise_huge(huge, MADV_HUGEPAGE);
+        }
       }
       at = end;
     }
