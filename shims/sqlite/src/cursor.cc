@@ -18,6 +18,10 @@ using hawthorn::sqlite::to_code;
 
 namespace {
 
+struct ShortRecord {  // of insert_record, kept between calls
+  std::string value;
+};
+
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr uint32_t kStepsBeforeBatches = 6;
 constexpr size_t kSpareKeyBytesMax = 4096;
@@ -491,7 +495,7 @@ int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
 
 int HwCursor::insert_record(std::string_view record) {
   if (is_long(key)) return insert_long(record);
-  std::string& value = hawthorn::OfThread<std::string>::get();
+  std::string& value = hawthorn::OfThread<ShortRecord>::get().value;
   value.clear();
   const bool is_shorter = hawthorn::sqlite::shorten_record(
       key, orders.all(), record, hawthorn::sqlite::kShortRecordBytesMax, &value);
