@@ -93,7 +93,7 @@ struct Arena::Heap {
       if (pages->wholly_free_count() == 0) break;
       if (!pages->wholly_free(huge) || (huge >= kept_begin && huge < kept_end)) continue;
       pages->give_back(huge);
-      madvise(base + huge * kHugeBytes, kHugeBytes, MADV_DONTNEED);
+      advise_huge(huge, MADV_DONTNEED);
       --count;
     }
     publish_touched();

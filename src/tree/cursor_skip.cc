@@ -78,11 +78,14 @@ bool TreeCursor::jump(uint32_t count) {
     }
     const bool inside = forward_ ? to >= window_->begin() && to < window_->end()
                                  : to > window_->begin() && to <= window_->end();
-    if (!inside && by_index() && run_->has_versions()) {
-      status_ = load_front();
-      if (!status_.ok()) return false;
+    if (!inside) {
+      // Where a key's versions end so far from here only the front tells.
+      if (by_index() && run_->has_versions()) {
+        status_ = load_front();
+        if (!status_.ok()) return false;
+      }
+      if (!load_window(entries_at(to))) return false;
     }
-    if (!inside && !load_window(entries_at(to))) return false;
     find_end();
   }
   update_limit();
