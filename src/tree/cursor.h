@@ -111,9 +111,10 @@ class TreeCursor {
   // For tests: how many entries were looked at one by one, but for the fast path of next.
   uint64_t looks() const;
 
-  // Behind a commit: passes what is dead at the head of the container that a delete was made in, so
-  // that those who read later need not. Not where its run is not in memory.
-  static void look_for_dead(const Undo& undo) noexcept;
+  // Behind a delete, or its commit: passes what is dead for `view` at the head of the container
+  // that it was made in, so that those who read later need not. Not where its run is not in memory.
+  // A timestamp of 0: as of now.
+  static void look_for_dead(const Undo& undo, const ReadView& view) noexcept;
 
   // Fills `out` from the entry that the cursor stands on, or from behind the last batch, in
   // ascending order; returns how many. The views are valid until the next call of the cursor, which

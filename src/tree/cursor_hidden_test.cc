@@ -21,83 +21,6 @@ std::string queue_key(uint64_t i) {
   return key;
 }
 
-// ---- Stretches by themselves
-
-DeadStretch stretch_of(std::string low, std::string high, Lsn ts = 0, TxnId own = 0) {
-  DeadStretch stretch;
-  stretch.low = std::move(low);
-  stretch.high = std::move(high);
-  stretch.ts = ts;
-  stretch.own = own;
-  return stretch;
-}
-
-TEST(DeadStretches, HoldForWhoeverReadsLaterUntilAKeyComesBack) {
-  DeadStretches stretches;
-  DeadStretch found;
-  EXPECT_FALSE(stretches.find("d", {9, 0}, 0, &found));
-  stretches.add(stretch_of("b", "f", 5));
-  EXPECT_FALSE(stretches.find("a", {9, 0}, 0, &found));
-  EXPECT_FALSE(stretches.find("f", {9, 0}, 0, &found));
-  EXPECT_FALSE(stretches.find("d", {4, 0}, 0, &found));
-  ASSERT_TRUE(stretches.find("b", {5, 7}, 0, &found));
-  EXPECT_EQ(found.high, "f");
-  stretches.revive("d");
-  EXPECT_FALSE(stretches.find("d", {9, 0}, 0, &found));
-  ASSERT_TRUE(stretches.find("c", {9, 0}, 0, &found));
-  EXPECT_EQ(found.high, "d");
-  ASSERT_TRUE(stretches.find("e", {9, 0}, 0, &found));
-  EXPECT_EQ(found.high, "f");
-  // Its first one, and all that there is.
-  stretches.revive("b");
-  EXPECT_FALSE(stretches.find("b", {9, 0}, 0, &found));
-  EXPECT_TRUE(stretches.find("c", {9, 0}, 0, &found));
-  stretches.clear();
-  EXPECT_FALSE(stretches.any());
-  stretches.add(stretch_of("b", std::string("b\0", 2)));
-  stretches.revive("b");
-  EXPECT_FALSE(stretches.any());
-}
-
-TEST(DeadStretches, OfATransactionAreItsOwn) {
-  DeadStretches stretches;
-  DeadStretch found;
-  stretches.add(stretch_of("b", "f", 5, 7));
-  EXPECT_FALSE(stretches.find("c", {9, 0}, 0, &found));
-  EXPECT_FALSE(stretches.find("c", {9, 8}, 0, &found));
-  EXPECT_TRUE(stretches.find("c", {9, 7}, 0, &found));
-  DeadStretch by_range = stretch_of("h", "", 5);
-  by_range.to_end = true;
-  by_range.layers = 3;
-  stretches.add(by_range);
-  EXPECT_FALSE(stretches.find("z", {9, 0}, 0, &found));
-  EXPECT_FALSE(stretches.find("z", {9, 0}, 5, &found));
-  ASSERT_TRUE(stretches.find("z", {9, 0}, 3, &found));
-  EXPECT_TRUE(found.to_end);
-}
-
-TEST(DeadStretches, AreFew) {
-  DeadStretches stretches;
-  DeadStretch found;
-  for (char c = 'a'; c < 'a' + 10; ++c) stretches.add(stretch_of({c, '0'}, {c, '9'}));
-  size_t left = 0;
-  for (char c = 'a'; c < 'a' + 10; ++c) {
-    left += stretches.find(std::string{c, '5'}, {1, 0}, 0, &found);
-  }
-  EXPECT_EQ(left, DeadStretches::kMost);
-  EXPECT_TRUE(stretches.find("j5", {1, 0}, 0, &found));
-  // A longer one takes their place.
-  stretches.add(stretch_of("a", "z"));
-  ASSERT_TRUE(stretches.find("j5", {1, 0}, 0, &found));
-  EXPECT_EQ(found.high, "z");
-  // Many that come back leave pieces, of which few are kept.
-  for (char c = 'b'; c < 'z'; ++c) {
-    stretches.revive({&c, 1});
-    EXPECT_FALSE(stretches.find({&c, 1}, {1, 0}, 0, &found));
-  }
-  EXPECT_TRUE(stretches.find("yy", {1, 0}, 0, &found));
-}
-
 // ---- Queues
 
 // Takes the first (or the last) entry of [low, high) again and again, by a cursor for each. Returns
@@ -196,12 +119,13 @@ TEST(Queues, LeaveContainersBehindThatAreNotReadAgain) {
 
 // Whoever looks first behind deletes, whatever was deleted, in whatever order, passes no more than
 // what is dead of the container in which he ends; and of the one in which he begins, where that is
-// not the tree's first or last one.
+// not the tree's first or last one. So does a transaction that has not committed its deletes yet,
+// and whoever comes behind its commit.
 TEST(Queues, OfWhichMuchWasDeletedAreLookedAtOnce) {
   constexpr uint64_t kItems = 6000;
   constexpr uint64_t kEach = 200;  // in a container, about
   Prng prng(1);
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 24; ++round) {
     SCOPED_TRACE(round);
     TestTree test({.policy = {.target_bytes = size_t{64} << 10}});
     for (uint64_t i = 0; i < kItems; i += kEach) {
@@ -233,26 +157,49 @@ TEST(Queues, OfWhichMuchWasDeletedAreLookedAtOnce) {
     if (prng.one_in(2)) {
       for (size_t i = gone.size(); i > 1; --i) std::swap(gone[i - 1], gone[prng.below(i)]);
     }
+    // Of one transaction, or of many.
+    std::optional<fixture::TestTxn> txn;
+    if (prng.one_in(2)) txn.emplace(test.store());
     const size_t batch = prng.one_in(2) ? 1 : prng.between(2, 3000);
     for (size_t at = 0; at < gone.size(); at += batch) {
       TestTree::Changes changes;
       for (size_t i = at; i < std::min(gone.size(), at + batch); ++i) {
         changes.push_back({queue_key(gone[i]), std::nullopt});
       }
-      test.commit(changes);
+      if (txn) {
+        test.write(*txn, changes);
+      } else {
+        test.commit(changes);
+      }
     }
-    const auto look = [&](auto move, uint64_t key, uint64_t parts) {
-      TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
-      ASSERT_TRUE(move(cursor));
-      EXPECT_EQ(cursor.key(), queue_key(key));
-      EXPECT_LE(cursor.looks(), parts * most + 2 * containers + dead_stretch_min);
+    const auto look_around = [&](const ReadView& view) {
+      const auto look = [&](auto move, uint64_t key, uint64_t parts) {
+        TreeCursor cursor(test.tree(), view, {});
+        ASSERT_TRUE(move(cursor));
+        EXPECT_EQ(cursor.key(), queue_key(key));
+        EXPECT_LE(cursor.looks(), parts * most + 2 * containers + dead_stretch_min);
+      };
+      look([&](TreeCursor& c) { return c.first(); }, middle ? low : 0, 1);
+      look([&](TreeCursor& c) { return c.last(); }, middle ? high - 1 : kItems - 1, 1);
+      look([&](TreeCursor& c) { return c.seek(queue_key(1)); },
+           middle ? std::max<uint64_t>(low, 1) : kItems - 1, 2);
+      look([&](TreeCursor& c) { return c.seek_for_prev(queue_key(kItems - 2)); },
+           middle ? std::min(high - 1, kItems - 2) : 0, 2);
     };
-    look([](TreeCursor& c) { return c.first(); }, middle ? low : 0, 1);
-    look([](TreeCursor& c) { return c.last(); }, middle ? high - 1 : kItems - 1, 1);
-    look([](TreeCursor& c) { return c.seek(queue_key(1)); },
-         middle ? std::max<uint64_t>(low, 1) : kItems - 1, 2);
-    look([](TreeCursor& c) { return c.seek_for_prev(queue_key(kItems - 2)); },
-         middle ? std::min(high - 1, kItems - 2) : 0, 2);
+    if (!txn) {
+      look_around({test.visible(), 0});
+      continue;
+    }
+    look_around(txn->view());
+    EXPECT_EQ(test.contents().size(), kItems);
+    if (prng.one_in(3)) {
+      txn->undo_all();
+      TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
+      EXPECT_EQ(*cursor.count(), kItems);
+    } else {
+      txn->commit();
+      look_around({test.visible(), 0});
+    }
   }
 }
 

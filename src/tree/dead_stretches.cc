@@ -5,7 +5,10 @@
 namespace hawthorn::tree {
 
 namespace {
+// For whoever knows the inner one: what a transaction finds must not take from others what they
+// know.
 bool covers_all(const DeadStretch& outer, const DeadStretch& inner) {
+  if (outer.own != 0 && outer.own != inner.own) return false;
   if (inner.low < outer.low) return false;
   return outer.to_end || (!inner.to_end && inner.high <= outer.high);
 }
@@ -41,15 +44,23 @@ bool DeadStretches::have_all_from(std::string_view key, const ReadView& view,
       view, layers, [&](const DeadStretch& at) { return at.to_end && at.low <= key; }, nullptr);
 }
 
-void DeadStretches::put(DeadStretch stretch) {
+void DeadStretches::put(DeadStretch stretch, size_t keep) {
   const size_t count = count_.load(std::memory_order_relaxed);
   if (count < kMost) {
     stretches_[count] = std::move(stretch);
     count_.store(count + 1, std::memory_order_release);
     return;
   }
-  stretches_[next_] = std::move(stretch);
-  next_ = (next_ + 1) % kMost;
+  if (next_ == keep) next_ = (next_ + 1) % kMost;
+  size_t place = next_;
+  for (size_t i = 0; i < kMost; ++i) {
+    const size_t at = (next_ + i) % kMost;
+    if (at == keep || stretches_[at].own == 0) continue;
+    place = at;
+    break;
+  }
+  stretches_[place] = std::move(stretch);
+  next_ = (place + 1) % kMost;
 }
 
 void DeadStretches::add(DeadStretch stretch) {
@@ -85,8 +96,7 @@ void DeadStretches::revive(std::string_view key) {
     } else if (!behind) {
       stretch = std::move(before);
     } else {
-      if (next_ == i - 1) next_ = (next_ + 1) % kMost;  // the rest stays
-      put(std::move(before));
+      put(std::move(before), i - 1);
     }
   }
 }

@@ -65,7 +65,8 @@ class DeadStretches {
                    DeadStretch* out) const;
   // Whether one covers all of the container from the key on.
   bool have_all_from(std::string_view key, const ReadView& view, uint64_t layers) const;
-  // In the place of those that it covers, or else of the one that was added first.
+  // In the place of those that it covers, for whoever those hold; or else of the one that was added
+  // first, rather one that is a transaction's, which may have ended.
   void add(DeadStretch stretch);
   // The key is not in any of them any more.
   void revive(std::string_view key);
@@ -75,7 +76,8 @@ class DeadStretches {
   // `out` may be null.
   template <typename Covers>
   bool find_if(const ReadView& view, uint64_t layers, Covers covers, DeadStretch* out) const;
-  void put(DeadStretch stretch) REQUIRES(mutex_);
+  void put(DeadStretch stretch, size_t keep = kMost)
+      REQUIRES(mutex_);  // not in the place of `keep`
 
   mutable os::Mutex mutex_;
   std::array<DeadStretch, kMost> stretches_ GUARDED_BY(mutex_);

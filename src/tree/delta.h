@@ -85,14 +85,10 @@ class alignas(64) Delta : public os::InHugePages {
     if (DeadStretches* dead = dead_.load(std::memory_order_relaxed)) dead->clear();
   }
   void add_dead(DeadStretch stretch);
-  // Counts a delete that is committed. Whether there are so many by now that nothing may be left of
-  // a container whose run has `run_entries`; of more of them, now and then.
-  bool note_delete(uint64_t run_entries) {
-    const uint64_t first = std::max<uint64_t>(run_entries, dead_stretch_min);
-    if (++deletes_ < (deletes_due_ != 0 ? deletes_due_ : first)) return false;
-    deletes_due_ = deletes_ + dead_looks_again;
-    return true;
-  }
+  // Counts a delete that is written, or committed. Whether there are so many by now that nothing
+  // may be left of a container whose run has `run_entries`; of more of them, now and then.
+  bool note_delete(uint64_t run_entries) { return written_.note(run_entries); }
+  bool note_committed_delete(uint64_t run_entries) { return committed_.note(run_entries); }
 
   // ---- Any thread, inside an epoch guard.
 
@@ -175,6 +171,17 @@ class alignas(64) Delta : public os::InHugePages {
     size_t bytes = 0;  // of all chunks
     char* free = nullptr;
     char* free_end = nullptr;
+  };
+
+  struct Deletes {
+    uint32_t count = 0;
+    uint32_t due = 0;  // 0: when as many are deleted as the run has
+    bool note(uint64_t run_entries) {
+      const uint64_t first = std::max<uint64_t>(run_entries, dead_stretch_min);
+      if (++count < (due != 0 ? due : first)) return false;
+      due = count + dead_looks_again;
+      return true;
+    }
   };
 
   static constexpr uint32_t kLeafEntries = 24;
@@ -260,8 +267,8 @@ class alignas(64) Delta : public os::InHugePages {
   uint32_t asked_unlinks_ = 0;
   uint64_t asked_epoch_ = 0;
   uint32_t ask_at_ = kReuseBatch;
-  uint64_t deletes_ = 0;
-  uint64_t deletes_due_ = 0;  // 0: when as many are deleted as the run has
+  Deletes written_;
+  Deletes committed_;
 };
 
 }  // namespace hawthorn::tree

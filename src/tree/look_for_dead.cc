@@ -9,7 +9,7 @@
 
 namespace hawthorn::tree {
 
-void TreeCursor::look_for_dead(const Undo& undo) noexcept try {
+void TreeCursor::look_for_dead(const Undo& undo, const ReadView& view) noexcept try {
   Store* const store = undo.tree->store();
   Options range;
   range.key_only = true;
@@ -23,9 +23,13 @@ void TreeCursor::look_for_dead(const Undo& undo) noexcept try {
     range.lower = container->low;
     if (container->has_high) range.upper = container->high;
   }
+  if (view.ts != 0) {
+    static_cast<void>(TreeCursor(undo.tree, view, std::move(range)).first());
+    return;
+  }
   const Snapshots::Registration now = store->snapshots->add(*store->visible);
   try {
-    static_cast<void>(TreeCursor(undo.tree, {now.ts, 0}, std::move(range)).first());
+    static_cast<void>(TreeCursor(undo.tree, {now.ts, view.own}, std::move(range)).first());
   } catch (const std::bad_alloc&) {
     // Whoever reads passes them.
   }

@@ -183,7 +183,11 @@ class TestTxn {
   Status write(TreeState& tree, std::string_view key, VersionKind kind, std::string_view value) {
     keys_.emplace_back(key);
     context_.layers = tree.layers().state();  // those of others are none of these tests' business
-    return tree.write(context_, keys_.back(), kind, value);
+    const Status status = tree.write(context_, keys_.back(), kind, value);
+    if (std::exchange(context_.may_be_empty, false)) {
+      TreeCursor::look_for_dead(undo_[undo_.size() - 1], view());
+    }
+    return status;
   }
   Status put(TreeState& tree, std::string_view key, std::string_view value) {
     return write(tree, key, VersionKind::kPut, value);
@@ -201,7 +205,7 @@ class TestTxn {
   void publish() { store_.visible.store(cts_, std::memory_order_release); }
   void stamp() {
     for (size_t i = 0; i < undo_.size(); ++i) {
-      if (TreeState::stamp(undo_[i], id(), cts_)) TreeCursor::look_for_dead(undo_[i]);
+      if (TreeState::stamp(undo_[i], id(), cts_)) TreeCursor::look_for_dead(undo_[i], {});
     }
   }
   bool contended() const { return store_.slots.contended(id()); }

@@ -270,6 +270,10 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         delta->needs_log_from(context.log_from);
         delta->link(entry, version);
         add_intent(container, entry);
+        if (kind == VersionKind::kTombstone &&
+            delta->note_delete(descriptor->run->record.entries)) {
+          context.may_be_empty = true;
+        }
         old_view = prune(delta, entry, &folds);
         context.undo->push_back(
             {this, container, structure, delta->id, version, entry, key, context.seq});
@@ -467,7 +471,7 @@ bool TreeState::stamp(const Undo& undo, TxnId id, Lsn cts) {
     remove_intent(container);
     if (version->kind == VersionKind::kTombstone) {
       const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
-      may_be_empty = descriptor->active->note_delete(descriptor->run->record.entries);
+      may_be_empty = descriptor->active->note_committed_delete(descriptor->run->record.entries);
     }
   }
   container->latch.unlock();

@@ -46,6 +46,9 @@ struct WriteContext {
   Lsn log_from = format::kLsnMax;  // what it writes stands in the log already, from here on
   UndoList* undo = nullptr;
   uint64_t layers = 0;  // Layers::state() of the tree when those of others were asked for the key
+  // Set by a delete behind which, for this transaction, nothing may be left of its container
+  // (TreeCursor::look_for_dead); cleared by whoever looks.
+  bool may_be_empty = false;
 };
 
 class TreeState;

@@ -269,10 +269,16 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
       if (s.is_conflict()) services_.sequencer->count_conflict();
       // Who locks the row from now on finds the intent.
       if (locks_.size() > locks) services_.row_locks->release_to(locks_, locks);
+      if (context_.may_be_empty) look_for_dead();
       return s;
     }
     if (!s.ok()) return s;
   }
+}
+
+void Txn::look_for_dead() {
+  context_.may_be_empty = false;
+  tree::TreeCursor::look_for_dead(undo_[undo_.size() - 1], view());
 }
 
 // Others may lock the row again each time before this one gets there; then it takes a lock itself,
@@ -554,7 +560,9 @@ void Txn::stamp_all(Lsn cts) {
       __builtin_prefetch(undo_[i + kStampsAhead].version, 1);
       __builtin_prefetch(undo_[i + kStampsAhead].container, 1);
     }
-    if (tree::TreeState::stamp(undo_[i], id_, cts)) tree::TreeCursor::look_for_dead(undo_[i]);
+    if (tree::TreeState::stamp(undo_[i], id_, cts)) {
+      tree::TreeCursor::look_for_dead(undo_[i], {});
+    }
   }
 }
 

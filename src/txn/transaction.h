@@ -267,6 +267,7 @@ class Txn : private CommitCheck {
     return {uint64_t{chunk_seq_} + operation_count_ + more, durability};
   }
   void tell_hooks(const CommitInfo& info, Lsn cts, const Status& outcome) const;
+  void look_for_dead();
   Status install(tree::TreeState* tree, format::OperationType type, std::string_view key,
                  std::string_view value);
   // What the log answers, asked again when it had no space.
