@@ -19,7 +19,7 @@ struct Shared {
   std::atomic<uint64_t> refused{0};  // operations that have ended with an error
   std::atomic<uint64_t> acknowledged{0};
   std::atomic<uint32_t> failures{0};
-  char failure[600] = {};  // the first one
+  char failure[1400] = {};  // the first one
 
   [[gnu::format(printf, 2, 3)]] void fail(const char* format, ...) {
     if (failures.fetch_add(1) != 0) return;

@@ -26,7 +26,7 @@ enum class Ending : uint8_t {
 
 struct Outcome {
   Ending ending = Ending::kDone;
-  char text[300] = {};  // of the error
+  char text[1000] = {};  // of the error
 
   bool done() const { return ending == Ending::kDone; }
   static Outcome of(Ending ending, std::string_view text = {}) {
