@@ -20,29 +20,61 @@ constexpr uint64_t kNotDueUs = 10'000;
 constexpr uint64_t kFlushFailedUs = 200'000;
 
 struct Ranked {
-  tree::TreeRef tree;
+  const tree::TreeRef* tree;
   const tree::Container* container;
   double worth;
   size_t bytes;
+};
+
+// The `most` of them that are worth most: of those that are shown, never more than twice as many
+// are kept.
+class Best {
+ public:
+  explicit Best(size_t most) : most_(most) { kept_.reserve(2 * most); }
+
+  void add(const Ranked& ranked) {
+    if (kept_.size() == 2 * most_) drop_rest();
+    kept_.push_back(ranked);
+  }
+  // From the last one to the first.
+  std::vector<Ranked> take() {
+    drop_rest();
+    std::sort(kept_.begin(), kept_.end(),
+              [](const Ranked& a, const Ranked& b) { return a.worth < b.worth; });
+    return std::move(kept_);
+  }
+
+ private:
+  void drop_rest() {
+    if (kept_.size() <= most_) return;
+    const auto end = kept_.begin() + static_cast<ptrdiff_t>(most_);
+    std::nth_element(kept_.begin(), end, kept_.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.worth > b.worth; });
+    kept_.erase(end, kept_.end());
+  }
+
+  const size_t most_;
+  std::vector<Ranked> kept_;
 };
 }  // namespace
 
 // Looks at all containers with deltas and keeps those that pay most.
 void Scheduler::refill() {
-  std::vector<Ranked> found;
   const bool full = deltas_full() || relieving_.load(std::memory_order_relaxed) != 0;
   const Lsn held_below = log_held_below();
   const Lsn log_first = held_below == 0 ? 0 : std::min(held_below - 1, log_start());
   const tree::MergePolicy all = policy();
   tree::SpaceUse use;
-  size_t containers = 0;
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
+  const std::vector<tree::TreeRef> trees = store_->active.list(&use);
+  size_t containers = 0;
+  for (const tree::TreeRef& tree : trees) containers += tree->directory().size();
+  Best best(std::max(kCandidatesMin, containers / kCandidatesPart));
   const os::epoch::Guard guard;
-  for (const tree::TreeRef& tree : store_->active.list(&use)) {
+  for (const tree::TreeRef& tree : trees) {
     HAWTHORN_TEST_POINT("tree.looked_at");
     const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {
-      ++containers;
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
       use.add(count_use(*d->run, shown));
       if (container->flushing.load(std::memory_order_relaxed)) continue;
@@ -68,21 +100,18 @@ void Scheduler::refill() {
                          static_cast<double>(held_below - log_first);
       }
       if (large) worth += 8;
-      found.push_back({tree, container, worth, delta->bytes_each()});
+      best.add({&tree, container, worth, delta->bytes_each()});
     }
   }
   set_garbage_max(use);
-  const size_t keep =
-      std::min(std::max(kCandidatesMin, containers / kCandidatesPart), found.size());
-  std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(keep), found.end(),
-                    [](const Ranked& a, const Ranked& b) { return a.worth > b.worth; });
-  std::vector<Candidate> best;
-  best.reserve(keep);
-  for (size_t i = keep; i-- > 0;) {  // taken from the back
-    best.push_back({found[i].tree, found[i].container->low, found[i].worth, found[i].bytes});
+  const std::vector<Ranked> ranked = best.take();
+  std::vector<Candidate> found;
+  found.reserve(ranked.size());
+  for (const Ranked& at : ranked) {
+    found.push_back({*at.tree, at.container->low, at.worth, at.bytes});
   }
   os::MutexLock lock(mutex_);
-  candidates_ = std::move(best);
+  candidates_ = std::move(found);
   must_read_.clear();
 }
 

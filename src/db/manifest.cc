@@ -443,12 +443,7 @@ Status Manifest::append(const format::ManifestBatch& batch) {
     if (files.failed.ok() && !status.is(StatusCode::kNoSpace)) files.failed = status;
     return status;
   }
-  if (batch.features != 0) {
-    // They are named already. A batch that has nothing else is none.
-    format::ManifestBatch rest = batch;
-    rest.features = 0;
-    return append(rest);
-  }
+  if (batch.changes_nothing()) return {};  // its features are named already
   ManifestFile& current = files.current;
   // Encoded on a copy, so that a batch that found no space leaves no gap in the sequence numbers.
   format::ManifestEncoder encoder = *current.encoder;

@@ -17,6 +17,7 @@ namespace hawthorn::db {
 
 namespace {
 constexpr size_t kPublishBatchBytes = 64 << 20;
+constexpr size_t kPublishBatchRecords = 4096;
 constexpr uint64_t kBatchUs = 200'000;
 constexpr uint64_t kPublishTickUs = 20'000;
 constexpr size_t kPublishWriteBytesMax = 1 << 20;
@@ -224,7 +225,7 @@ uint64_t Publisher::add_whole(Edit edit) {
     // A container flushed twice in one batch: its last record counts; both stand in order.
     each_part(edit, batch.edit, move_all);
     batch.bytes += bytes;
-    full = batch.bytes >= kPublishBatchBytes;
+    full = batch.full();
     // Held until the requests are counted: the batch is published only when its group is idle.
     group = &batch.group;
     group->add(1);
@@ -236,6 +237,11 @@ uint64_t Publisher::add_whole(Edit edit) {
   bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
   if (full) wake_.notify_all();
   return number;
+}
+
+bool Publisher::is_due() const {
+  os::MutexLock lock(mutex_);
+  return filling_ != nullptr && kept_ == nullptr && filling_->full();
 }
 
 Status Publisher::publish() {
@@ -314,6 +320,11 @@ Lsn Publisher::trim_point() {
   return std::min(needed, log_needed_(durable_batch()));
 }
 
+bool Publisher::Batch::full() const {
+  return bytes >= kPublishBatchBytes ||
+         edit.set.size() + edit.trees_created.size() >= kPublishBatchRecords;
+}
+
 // Containers that both have count as the later one says.
 void Publisher::Batch::go_behind(Batch& earlier) {
   each_part(earlier.edit, edit, [](auto& from, auto& to) {
@@ -368,6 +379,7 @@ Status Publisher::publish_batch(Batch& batch, format::ManifestBatch extra, bool*
   // A container may have been made, flushed and joined to another one within this batch. Ids are
   // never used again, so whatever was deleted stays so.
   const std::unordered_set<uint64_t> gone(batch.edit.deleted.begin(), batch.edit.deleted.end());
+  extra.containers_set.reserve(extra.containers_set.size() + batch.edit.set.size());
   for (const format::ContainerRecord& record : batch.edit.set) {
     if (!gone.contains(record.id)) extra.containers_set.push_back(record);
   }
@@ -441,7 +453,7 @@ void Publisher::run() {
       if (!status_.ok()) continue;
       const uint64_t now = machine_.clock->monotonic_us();
       due = filling_ != nullptr
-                ? filling_->bytes >= kPublishBatchBytes || now - filling_since_us_ >= kBatchUs
+                ? filling_->full() || now - filling_since_us_ >= kBatchUs
                 : (trims_behind_ || kept_ != nullptr) && now - published_us_ >= kBatchUs;
     }
     // Lsns run out only when nobody publishes: the reservation is renewed in time whatever else

@@ -30,14 +30,12 @@ constexpr size_t kMakeRoomBytes = size_t{16} << 20;
 
 // What is resident for the library and belongs to no object of the database: so much at all times,
 // and with each thread that uses it (stack, blocks that malloc keeps, buffers of I/O). In smaller
-// budgets shares of them, as all that is kept is smaller there, and in the smallest, which hold
-// little else than what must be held, nothing.
+// budgets shares of them, as all that is kept is smaller there.
 constexpr size_t kOverheadBytes = size_t{4} << 20;
 constexpr double kOverheadShare = 1.0 / 64;
 constexpr size_t kThreadBytes = size_t{384} << 10;
 constexpr double kThreadShare = 1.0 / 256;
-constexpr size_t kOverheadBudgetMin = size_t{32} << 20;
-constexpr double kOverheadShareMax = 1.0 / 4;  // of what is beyond that
+constexpr double kOverheadShareMax = 1.0 / 4;
 constexpr size_t kDeltaQuotaMin = 2 << 20;
 constexpr size_t kContainerBytesMin = 64 << 10;
 constexpr size_t kContainerBytes = 1 << 20;  // as long as the database is small
@@ -132,8 +130,7 @@ void Scheduler::charge_overhead() {
   const size_t wanted =
       os::small_objects_unused_bytes() + std::min(kOverheadBytes, part_of(budget, kOverheadShare)) +
       os::epoch::threads() * std::min(kThreadBytes, part_of(budget, kThreadShare));
-  const size_t charged =
-      std::min(wanted, part_of(budget - std::min(budget, kOverheadBudgetMin), kOverheadShareMax));
+  const size_t charged = std::min(wanted, part_of(budget, kOverheadShareMax));
   store_->arena->charge(os::Quota::kOther, static_cast<ptrdiff_t>(charged) -
                                                static_cast<ptrdiff_t>(charged_overhead_));
   charged_overhead_ = charged;

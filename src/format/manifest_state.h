@@ -154,12 +154,14 @@ struct ManifestBatch {
   Lsn log_trim = 0;                       // 0: unchanged
   Lsn lsn_reserved = 0;                   // 0: unchanged
   uint64_t features = 0;  // incompatible ones that the superblock has to name from here on
-  bool empty() const {
+  bool empty() const { return features == 0 && changes_nothing(); }
+  // Of what a manifest's state holds.
+  bool changes_nothing() const {
     return trees_created.empty() && trees_set.empty() && trees_dropped.empty() &&
            dictionaries_added.empty() && containers_set.empty() && containers_deleted.empty() &&
            epochs_set.empty() && epochs_deleted.empty() && snapshots_set.empty() &&
            snapshots_deleted.empty() && feeds_set.empty() && feeds_deleted.empty() &&
-           devices_set.empty() && log_trim == 0 && lsn_reserved == 0 && features == 0;
+           devices_set.empty() && log_trim == 0 && lsn_reserved == 0;
   }
   bool operator==(const ManifestBatch&) const = default;
 };

@@ -2,13 +2,12 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <new>
 #include <type_traits>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/sanitizers.h"
@@ -22,6 +21,17 @@ namespace {
 constexpr size_t kAlign = 64;
 constexpr size_t kHalf = kAlign / 2;
 constexpr size_t kChunkBytes = size_t{2} << 20;
+constexpr size_t kSlabBytes = size_t{32} << 10;
+constexpr size_t kSlabs = kChunkBytes / kSlabBytes;
+// Of so many slabs in use a chunk becomes a huge page: few objects need no more than their own
+// pages, of which few addresses have to be translated.
+constexpr size_t kHugeFrom = kSlabs / 4;
+constexpr int kCollapse = 25;  // MADV_COLLAPSE, of Linux 6.1
+// Sizes are rounded up to these: a half, multiples of 64, and beyond kFineMax four for each power
+// of two.
+constexpr size_t kFineMax = 1024;
+constexpr size_t kClasses =
+    kFineMax / kAlign + 1 + 4 * std::bit_width(kSmallBytesMax / kFineMax - 1);
 
 #if defined(HAWTHORN_ASAN)
 constexpr size_t kPooledBytesMax = 0;  // it must see each object by itself
@@ -33,79 +43,158 @@ struct Free {
   Free* next;
 };
 
-// At the start of each.
-struct alignas(kAlign) Chunk {
-  size_t used_bytes = 0;  // by objects
+// A part of a chunk, with objects of one size; or without any.
+struct Slab {
+  Free* free = nullptr;
+  char* fresh = nullptr;  // from here on it was never used; null: none of it was
+  Slab* next = nullptr;   // of those that have room for that size, or of the empty ones
+  Slab* before = nullptr;
+  uint32_t used = 0;
+
+  bool has_room(const char* end, size_t size) const {
+    return free != nullptr || static_cast<size_t>(end - fresh) >= size;
+  }
 };
 
-Chunk* chunk_of(void* object) {
-  return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(object) & ~(kChunkBytes - 1));
+struct Slabs {
+  Slab* first = nullptr;
+
+  void add(Slab* slab) {
+    slab->before = nullptr;
+    slab->next = first;
+    if (first != nullptr) first->before = slab;
+    first = slab;
+  }
+  void remove(Slab* slab) {
+    (slab->before != nullptr ? slab->before->next : first) = slab->next;
+    if (slab->next != nullptr) slab->next->before = slab->before;
+  }
+};
+
+// This, and in what it leaves of them the slabs.
+struct alignas(kAlign) Chunk {
+  uint64_t process = fork_generation();
+  uint32_t slabs_used = 0;
+  uint32_t slabs_resident = 0;
+  bool huge = false;
+  std::array<Slab, kSlabs> slabs = {};
+};
+
+Chunk* chunk_of(const void* at) {
+  return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(at) & ~(kChunkBytes - 1));
+}
+char* begin_of(Chunk* chunk, const Slab* slab) {
+  char* const at = reinterpret_cast<char*>(chunk);
+  return slab == chunk->slabs.data()
+             ? at + sizeof(Chunk)
+             : at + static_cast<size_t>(slab - chunk->slabs.data()) * kSlabBytes;
+}
+const char* end_of(Chunk* chunk, const Slab* slab) {
+  return reinterpret_cast<char*>(chunk) +
+         static_cast<size_t>(slab + 1 - chunk->slabs.data()) * kSlabBytes;
+}
+
+size_t rounded(size_t size) {
+  if (size <= kHalf) return kHalf;
+  return align_up(size, size <= kFineMax ? kAlign : std::bit_ceil(size) / 8);
+}
+
+size_t class_of(size_t size) {  // which is rounded
+  if (size <= kFineMax) return size / kAlign;
+  const size_t power = std::bit_ceil(size);
+  return kFineMax / kAlign + 1 + 4 * static_cast<size_t>(std::countr_zero(power / kFineMax / 2)) +
+         (size - power / 2 - 1) / (power / 8);
 }
 
 struct Pool {
   Mutex mutex;
-  // By their size; the first are the halves.
-  std::array<Free*, kSmallBytesMax / kAlign + 1> free GUARDED_BY(mutex) = {};
-  Chunk* newest GUARDED_BY(mutex) = nullptr;
-  char* at GUARDED_BY(mutex) = nullptr;  // in the newest
-  char* end GUARDED_BY(mutex) = nullptr;
-  size_t empty_chunks GUARDED_BY(mutex) = 0;  // other than the newest
+  std::array<Slabs, kClasses> with_room GUARDED_BY(mutex) = {};
+  Slabs empty GUARDED_BY(mutex);
+  size_t empty_chunks GUARDED_BY(mutex) = 0;
   std::atomic<size_t> unused_bytes{0};
 
-  // A fresh chunk; what is left of the old one is too small for this object, and is forgotten.
+  // Adds a chunk of empty slabs.
   bool grow() REQUIRES(mutex) {
     void* const memory = mmap(nullptr, 2 * kChunkBytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return false;
     const auto from = reinterpret_cast<uintptr_t>(memory);
-    const uintptr_t chunk = align_up(from, kChunkBytes);
-    if (chunk > from) munmap(memory, chunk - from);
-    const uintptr_t rest = from + 2 * kChunkBytes - (chunk + kChunkBytes);
-    if (rest > 0) munmap(reinterpret_cast<void*>(chunk + kChunkBytes), rest);
-    // Refused where huge pages are switched off: slower, not wrong.
-    madvise(reinterpret_cast<void*>(chunk), kChunkBytes, MADV_HUGEPAGE);
-    if (newest != nullptr && newest->used_bytes == 0) ++empty_chunks;
-    newest = new (reinterpret_cast<void*>(chunk)) Chunk;
-    at = reinterpret_cast<char*>(newest + 1);
-    end = reinterpret_cast<char*>(chunk) + kChunkBytes;
-    unused_bytes.fetch_add(kChunkBytes, std::memory_order_relaxed);
+    const uintptr_t at = align_up(from, kChunkBytes);
+    if (at > from) munmap(memory, at - from);
+    const uintptr_t rest = from + 2 * kChunkBytes - (at + kChunkBytes);
+    if (rest > 0) munmap(reinterpret_cast<void*>(at + kChunkBytes), rest);
+    madvise(reinterpret_cast<void*>(at), kChunkBytes, MADV_NOHUGEPAGE);
+    auto* const chunk = new (reinterpret_cast<void*>(at)) Chunk;
+    for (size_t i = chunk->slabs.size(); i > 0; --i) empty.add(&chunk->slabs[i - 1]);
+    ++empty_chunks;
     return true;
   }
 
-  void count(void* object, size_t size) REQUIRES(mutex) {
-    Chunk* const chunk = chunk_of(object);
-    if (chunk->used_bytes == 0 && chunk != newest) --empty_chunks;
-    chunk->used_bytes += size;
-    unused_bytes.fetch_sub(size, std::memory_order_relaxed);
+  // An empty one, which is first of its size then. Null: there is no memory.
+  Slab* take_empty(Slabs& list) REQUIRES(mutex) {
+    if (empty.first == nullptr && !grow()) return nullptr;
+    Slab* const slab = empty.first;
+    empty.remove(slab);
+    list.add(slab);
+    Chunk* const chunk = chunk_of(slab);
+    if (slab->fresh == nullptr && !chunk->huge) add_resident(chunk, 1);
+    slab->free = nullptr;
+    slab->fresh = begin_of(chunk, slab);
+    if (chunk->slabs_used++ == 0) --empty_chunks;
+    if (chunk->slabs_used < kHugeFrom || chunk->huge) return slab;
+    // Where that is refused, or huge pages are switched off: slower, not wrong.
+    madvise(chunk, kChunkBytes, MADV_HUGEPAGE);
+    madvise(chunk, kChunkBytes, kCollapse);
+    chunk->huge = true;
+    add_resident(chunk, kSlabs - chunk->slabs_resident);
+    return slab;
   }
 
-  void uncount(void* object, size_t size) REQUIRES(mutex) {
-    Chunk* const chunk = chunk_of(object);
-    chunk->used_bytes -= size;
-    unused_bytes.fetch_add(size, std::memory_order_relaxed);
-    if (chunk->used_bytes == 0 && chunk != newest) ++empty_chunks;
+  void add_resident(Chunk* chunk, size_t slabs) {
+    chunk->slabs_resident += static_cast<uint32_t>(slabs);
+    unused_bytes.fetch_add(slabs * kSlabBytes, std::memory_order_relaxed);
   }
 
-  // Two at once, since it looks at everything that is free.
-  void give_back() REQUIRES(mutex) {
-    if (empty_chunks < 2) return;
-    std::vector<Chunk*> gone;
-    for (Free*& head : free) {
-      for (Free** link = &head; *link != nullptr;) {
-        Chunk* const chunk = chunk_of(*link);
-        if (chunk == newest || chunk->used_bytes != 0) {
-          link = &(*link)->next;
-          continue;
-        }
-        gone.push_back(chunk);
-        *link = (*link)->next;
-      }
+  void* allocate(size_t size) REQUIRES(mutex) {
+    Slabs& list = with_room[class_of(size)];
+    Slab* const slab = list.first != nullptr ? list.first : take_empty(list);
+    if (slab == nullptr) return nullptr;
+    void* object = slab->free;
+    if (object != nullptr) {
+      slab->free = slab->free->next;
+    } else {
+      object = slab->fresh;
+      slab->fresh += size;
     }
-    std::sort(gone.begin(), gone.end());
-    gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
-    for (Chunk* const chunk : gone) munmap(chunk, kChunkBytes);
-    unused_bytes.fetch_sub(gone.size() * kChunkBytes, std::memory_order_relaxed);
-    empty_chunks = 0;
+    ++slab->used;
+    if (!slab->has_room(end_of(chunk_of(slab), slab), size)) list.remove(slab);
+    unused_bytes.fetch_sub(size, std::memory_order_relaxed);
+    return object;
+  }
+
+  void release(void* object, size_t size) REQUIRES(mutex) {
+    Chunk* const chunk = chunk_of(object);
+    if (chunk->process != fork_generation()) return;
+    Slab* const slab = &chunk->slabs[static_cast<size_t>(static_cast<char*>(object) -
+                                                         reinterpret_cast<char*>(chunk)) /
+                                     kSlabBytes];
+    Slabs& list = with_room[class_of(size)];
+    if (!slab->has_room(end_of(chunk, slab), size)) list.add(slab);
+    slab->free = new (object) Free{slab->free};
+    unused_bytes.fetch_add(size, std::memory_order_relaxed);
+    if (--slab->used != 0) return;
+    list.remove(slab);
+    empty.add(slab);
+    if (--chunk->slabs_used == 0) give_back(chunk);
+  }
+
+  // One that is empty stays.
+  void give_back(Chunk* chunk) REQUIRES(mutex) {
+    if (++empty_chunks == 1) return;
+    --empty_chunks;
+    for (Slab& slab : chunk->slabs) empty.remove(&slab);
+    unused_bytes.fetch_sub(chunk->slabs_resident * kSlabBytes, std::memory_order_relaxed);
+    munmap(chunk, kChunkBytes);
   }
 };
 
@@ -114,14 +203,12 @@ constinit Pool the_pool;
 Pool& pool() { return the_pool; }
 static_assert(std::is_trivially_destructible_v<Pool>);
 
-// Another thread may have had the lock. Objects that the parent made may still be released here:
-// their memory serves others then, as ever; what was free is lost.
+// Another thread may have had the lock, and half changed a list: what the parent made is lost to
+// those who come later.
 [[maybe_unused]] const bool pool_begins_anew = [] {
   at_fork_in_child([] { new (&the_pool) Pool; });
   return true;
 }();
-
-size_t rounded(size_t size) { return size <= kHalf ? kHalf : align_up(size, kAlign); }
 }  // namespace
 
 void* allocate_small(size_t size) {
@@ -131,20 +218,7 @@ void* allocate_small(size_t size) {
   }
   Pool& from = pool();
   MutexLock lock(from.mutex);
-  Free*& head = from.free[size / kAlign];
-  if (head != nullptr) {
-    Free* const object = head;
-    head = object->next;
-    from.count(object, size);
-    return object;
-  }
-  const size_t taken = align_up(size, kAlign);
-  if (static_cast<size_t>(from.end - from.at) < taken && !from.grow()) return nullptr;
-  char* const object = from.at;
-  from.at += taken;
-  if (taken != size) head = new (object + size) Free{head};
-  from.count(object, size);
-  return object;
+  return from.allocate(size);
 }
 
 void release_small(void* object, size_t size) {
@@ -156,10 +230,7 @@ void release_small(void* object, size_t size) {
   }
   Pool& to = pool();
   MutexLock lock(to.mutex);
-  Free*& head = to.free[size / kAlign];
-  head = new (object) Free{head};
-  to.uncount(object, size);
-  to.give_back();
+  to.release(object, size);
 }
 
 size_t small_objects_unused_bytes() { return pool().unused_bytes.load(std::memory_order_relaxed); }

@@ -8,8 +8,9 @@
 //
 // 1. Objects are aligned to 64 bytes, those of up to 32 to 32; those of more than kSmallBytesMax
 // come from the heap.
-// 2. Memory that is released serves later objects of its size. A huge page in which nothing is left
-//    goes back to the kernel, but for one.
+// 2. Memory that is released serves later objects of about its size. 32 KB in which nothing is left
+// serve any size; 2 MB in which nothing is left go back to the kernel, but for one of them.
+// 3. In a child of fork what its parent's objects take is lost when they are released there.
 
 #include <cstddef>
 

@@ -1,11 +1,15 @@
 #include "os/small_objects.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/prng.h"
@@ -58,6 +62,55 @@ TEST(SmallObjectsTest, ReleasedMemoryServesItsSizeAgain) {
     EXPECT_TRUE(first.contains(again.back()));
   }
   for (void* object : again) release_small(object, 300);
+}
+
+// What deltas leave serves the objects of trees.
+TEST(SmallObjectsTest, ReleasedMemoryServesOtherSizes) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  const size_t before = small_objects_unused_bytes();
+  for (const size_t size : {512, 64, 24, 1500, 16'000, 256}) {
+    std::vector<void*> objects;
+    for (size_t i = 0; i < kBytes / size; ++i) objects.push_back(allocate_small(size));
+    Prng prng(size);
+    for (size_t i = objects.size(); i > 0; --i) {
+      std::swap(objects[i - 1], objects[prng.below(i)]);
+      release_small(objects[i - 1], size);
+    }
+    // Of the next size there is room for as many in what these left.
+    EXPECT_LE(small_objects_unused_bytes(), before + (size_t{4} << 20)) << size;
+  }
+}
+
+// Each size has but a few pages that nothing else can use.
+TEST(SmallObjectsTest, ManySizesLeaveLittleUnused) {
+  const size_t before = small_objects_unused_bytes();
+  std::vector<std::pair<void*, size_t>> objects;
+  for (size_t size = 1; size <= kSmallBytesMax; size += 13) {
+    objects.emplace_back(allocate_small(size), size);
+  }
+  EXPECT_LE(small_objects_unused_bytes(), before + (size_t{4} << 20));
+  for (const auto& [object, size] : objects) release_small(object, size);
+}
+
+// Its lists may be half changed there.
+TEST(SmallObjectsTest, AChildOfForkReleasesWhatItsParentMade) {
+  std::vector<void*> objects;
+  for (int i = 0; i < 1000; ++i) objects.push_back(allocate_small(128));
+  const pid_t child = fork();
+  if (child == 0) {
+    std::set<void*> others;
+    for (void* object : objects) {
+      release_small(object, 128);
+      others.insert(allocate_small(128));
+    }
+    const bool good = std::none_of(objects.begin(), objects.end(),
+                                   [&](void* object) { return others.contains(object); });
+    _exit(good && others.size() == objects.size() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  for (void* object : objects) release_small(object, 128);
 }
 
 TEST(SmallObjectsTest, WhatIsUnusedIsCountedAndGoesBackToTheKernel) {

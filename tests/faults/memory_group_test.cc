@@ -322,5 +322,47 @@ TEST(MemoryGroup, the_budget_is_enough_for_many_threads) {
                work_of_many);
 }
 
+// ---- As many trees as there is room for
+
+template <size_t kBudgetOfTrees>
+int fill_with_trees(const std::string& directory, uint64_t /*seconds*/) {
+  const uint64_t before = resident_bytes();
+  Options options;
+  options.memory_budget_bytes = kBudgetOfTrees;
+  options.durability = Durability::kNone;
+  Result<std::unique_ptr<Db>> db = Db::open(directory, options);
+  if (!db.ok()) return 2;
+  uint64_t most = 0;
+  Status full;
+  for (uint64_t number = 0; full.ok();) {
+    Result<Transaction> txn = (*db)->begin(TxnMode::kOptimistic);
+    if (!txn.ok()) return 3;
+    for (const uint64_t end = number + 50; number < end && full.ok(); ++number) {
+      const Result<Tree> tree = txn->tree("tree" + std::to_string(number));
+      full = tree.ok() ? txn->put(*tree, "key", "value") : tree.status();
+    }
+    if (full.ok()) full = txn->commit();
+    most = std::max(most, resident_bytes());
+  }
+  if (!full.is(StatusCode::kOutOfMemory)) return 5;
+  if (!(*db)->flush().ok() || !(*db)->drain().ok()) return 4;
+  most = std::max(most, resident_bytes());
+  std::fprintf(stderr, "resident at most %llu KB, budget %llu KB\n",
+               static_cast<unsigned long long>((most - before) / 1024),
+               static_cast<unsigned long long>(kBudgetOfTrees / 1024));
+  if (most - before > kBudgetOfTrees + kBudgetOfTrees / 20 + kProgram) return 9;
+  return (*db)->close().ok() ? 0 : 10;
+}
+
+TEST(MemoryGroup, trees_fit_the_smallest_budget) {
+  constexpr size_t kBudgetOfTrees = size_t{16} << 20;
+  run_in_group(2 * kBudgetOfTrees + kBesides, fill_with_trees<kBudgetOfTrees>);
+}
+
+TEST(MemoryGroup, trees_fit_a_small_budget) {
+  constexpr size_t kBudgetOfTrees = size_t{64} << 20;
+  run_in_group(2 * kBudgetOfTrees + kBesides, fill_with_trees<kBudgetOfTrees>);
+}
+
 }  // namespace
 }  // namespace hawthorn::tests
