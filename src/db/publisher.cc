@@ -17,7 +17,7 @@ namespace hawthorn::db {
 
 namespace {
 constexpr size_t kPublishBatchBytes = 64 << 20;
-constexpr size_t kPublishBatchRecords = 4096;
+constexpr size_t kPublishBatchRecords = 1024;
 constexpr uint64_t kBatchUs = 200'000;
 constexpr uint64_t kPublishTickUs = 20'000;
 constexpr size_t kPublishWriteBytesMax = 1 << 20;
