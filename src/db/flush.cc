@@ -81,7 +81,7 @@ Edit edit_of(const tree::MergeOutput& output) {
 // rest.
 Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
                                   bool force, const tree::MergePolicy& policy, bool* flushed) {
-  if (publisher_->is_due()) {
+  if (publisher_->has_many_records()) {
     if (Status s = publisher_->publish(); !s.ok() && !s.is(StatusCode::kNoSpace)) return s;
   }
   Status status = try_flush(tree, low, allow_io, force, policy, flushed);

@@ -239,9 +239,9 @@ uint64_t Publisher::add_whole(Edit edit) {
   return number;
 }
 
-bool Publisher::is_due() const {
+bool Publisher::has_many_records() const {
   os::MutexLock lock(mutex_);
-  return filling_ != nullptr && kept_ == nullptr && filling_->full();
+  return filling_ != nullptr && kept_ == nullptr && filling_->records() >= kPublishBatchRecords;
 }
 
 Status Publisher::publish() {
@@ -321,8 +321,7 @@ Lsn Publisher::trim_point() {
 }
 
 bool Publisher::Batch::full() const {
-  return bytes >= kPublishBatchBytes ||
-         edit.set.size() + edit.trees_created.size() >= kPublishBatchRecords;
+  return bytes >= kPublishBatchBytes || records() >= kPublishBatchRecords;
 }
 
 // Containers that both have count as the later one says.

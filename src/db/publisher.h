@@ -100,9 +100,9 @@ class Publisher {
   // Publishes everything that was added before the call. Errors: kNoSpace, where the manifest has
   // no room for it: it goes with what is published next; status().
   Status publish();
-  // Whether whoever flushes more had better publish what waits for it: what a batch takes of memory
-  // while it is written is not in the budget.
-  bool is_due() const;
+  // Whether so many containers wait to be published that whoever flushes more had better do that
+  // first: what their records take of memory until then is not in the budget.
+  bool has_many_records() const;
   // A batch of its own for trees created and dropped, and what they drop; durable when it returns.
   // Errors: kNoSpace, where it changes nothing; status().
   Status publish_now(format::ManifestBatch batch, std::vector<tree::ExtentRef> dropped = {});
@@ -142,8 +142,8 @@ class Publisher {
     // Extents of which a write has failed. They stay in memory until they are written.
     std::atomic<ExtentWrites*> unwritten{nullptr};
 
-    // Nothing is gained by waiting for more.
-    bool full() const;
+    size_t records() const { return edit.set.size() + edit.trees_created.size(); }
+    bool full() const;  // nothing is gained by waiting for more
     void go_behind(Batch& earlier);
   };
   void run();
