@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "testing/scaled.h"
 #include "tree/count.h"
 #include "tree/cursor_test_support.h"
 
@@ -21,9 +22,6 @@ constexpr char kTotal[] = "!total";
 class Counters {
  public:
   static constexpr uint64_t kKeys = 14'000;
-  static constexpr int kCommits = 300;
-  static constexpr int kCounts = 25;
-
   explicit Counters(uint64_t seed)
       : seed_(seed),
         test_({.budget = size_t{256} << 20,
@@ -131,7 +129,7 @@ class Counters {
 
   void count(uint64_t reader) {
     Prng prng(seed_ * 10 + 3 + reader);
-    for (int i = 0; (i < kCounts || commits_.load() < kCommits) && !failed_.load(); ++i) {
+    for (uint64_t i = 0; (i < counts_ || commits_.load() < commits_min_) && !failed_.load(); ++i) {
       const auto snapshot = test_.snapshot();
       const uint64_t total = std::stoull(fixture::get(*test_.tree(), kTotal, {snapshot.ts, 0}));
       const std::string middle = key(prng.below(kKeys));
@@ -149,12 +147,14 @@ class Counters {
   }
 
   const uint64_t seed_;
+  const uint64_t commits_min_ = testing::scaled(600);
+  const uint64_t counts_ = testing::scaled(48);  // at least, by each
   TestTree test_;
   std::vector<bool> present_;
   uint64_t total_ = 0;
   std::atomic<bool> done_{false};
   std::atomic<bool> failed_{false};
-  std::atomic<int> commits_{0};
+  std::atomic<uint64_t> commits_{0};
 };
 
 TEST(CountConcurrency, SnapshotsKeepTheirCount) {
