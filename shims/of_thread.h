@@ -27,7 +27,7 @@ class ThreadKey {
   }
   ThreadKey(const ThreadKey&) = delete;
   ThreadKey& operator=(const ThreadKey&) = delete;
-  // Errors: std::bad_alloc. While the program exits nobody is told any more; this is not an error.
+  // Errors: std::bad_alloc. After the key is deleted, as the program exits, this does nothing.
   void set(void* value) {
     if (pthread_setspecific(get(), value) == ENOMEM) throw std::bad_alloc();
   }
