@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/ranked.h"
 #include "db/scheduler.h"
 #include "os/epoch.h"
 #include "os/io_limit.h"
@@ -18,44 +19,6 @@ constexpr size_t kCandidatesPart = 32;
 constexpr size_t kWriterStepBytes = 4 << 20;  // a writer leaves larger deltas to the background
 constexpr uint64_t kNotDueUs = 10'000;
 constexpr uint64_t kFlushFailedUs = 200'000;
-
-struct Ranked {
-  const tree::TreeRef* tree;
-  const tree::Container* container;
-  double worth;
-  size_t bytes;
-};
-
-// The `most` of them that are worth most: of those that are shown, never more than twice as many
-// are kept.
-class Best {
- public:
-  explicit Best(size_t most) : most_(most) { kept_.reserve(2 * most); }
-
-  void add(const Ranked& ranked) {
-    if (kept_.size() == 2 * most_) drop_rest();
-    kept_.push_back(ranked);
-  }
-  // From the last one to the first.
-  std::vector<Ranked> take() {
-    drop_rest();
-    std::sort(kept_.begin(), kept_.end(),
-              [](const Ranked& a, const Ranked& b) { return a.worth < b.worth; });
-    return std::move(kept_);
-  }
-
- private:
-  void drop_rest() {
-    if (kept_.size() <= most_) return;
-    const auto end = kept_.begin() + static_cast<ptrdiff_t>(most_);
-    std::nth_element(kept_.begin(), end, kept_.end(),
-                     [](const Ranked& a, const Ranked& b) { return a.worth > b.worth; });
-    kept_.erase(end, kept_.end());
-  }
-
-  const size_t most_;
-  std::vector<Ranked> kept_;
-};
 }  // namespace
 
 // Looks at all containers with deltas and keeps those that pay most.

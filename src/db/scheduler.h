@@ -208,8 +208,6 @@ class Scheduler : public txn::Admission {
   struct Untidy {
     tree::TreeRef tree;
     std::string low;
-    double worth;  // garbage per byte that is rewritten
-    size_t garbage;
   };
   static tree::SpaceUse count_use(const tree::RunFile& file, Lsn oldest);
   void set_garbage_max(const tree::SpaceUse& use);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/ranked.h"
 #include "db/scheduler.h"
 #include "os/epoch.h"
 #include "os/file.h"
@@ -65,35 +66,30 @@ tree::SpaceUse Scheduler::find_untidy() {
   tree::SpaceUse all;
   untidy_.clear();
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
-  for (const tree::TreeRef& tree : trees_()) {
-    os::epoch::Guard guard;
+  const std::vector<tree::TreeRef> trees = trees_();
+  Best best(kUntidyMax);
+  const os::epoch::Guard guard;
+  for (const tree::TreeRef& tree : trees) {
     const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {
       const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
       const tree::SpaceUse use = count_use(*file, shown);
       all.add(use);
+      const auto garbage = static_cast<double>(use.garbage);
       const uint64_t live = use.used - std::min(use.used, use.garbage);
-      const double share =
-          static_cast<double>(use.garbage) / static_cast<double>(std::max<uint64_t>(use.used, 1));
+      const double share = garbage / static_cast<double>(std::max<uint64_t>(use.used, 1));
       if (share < garbage_share_ || file->damaged.load(std::memory_order_relaxed)) continue;
-      untidy_.push_back({tree, container->low,
-                         static_cast<double>(use.garbage) / static_cast<double>(live + 1),
-                         use.garbage});
+      best.add({&tree, container, garbage / static_cast<double>(live + 1), use.garbage});
     }
   }
-  const auto better = [](const Untidy& a, const Untidy& b) { return a.worth > b.worth; };
-  const size_t keep = std::min(kUntidyMax, untidy_.size());
-  std::partial_sort(untidy_.begin(), untidy_.begin() + static_cast<ptrdiff_t>(keep), untidy_.end(),
-                    better);
+  const std::vector<Ranked> ranked = best.take();
   // No more than what brings the whole to what is allowed.
   const double allowed = garbage_share_ * static_cast<double>(all.used);
   double left = static_cast<double>(all.garbage);
-  size_t needed = 0;
-  for (; needed < keep && left > allowed; ++needed) {
-    left -= static_cast<double>(untidy_[needed].garbage);
-  }
-  untidy_.resize(needed);
-  std::reverse(untidy_.begin(), untidy_.end());
+  auto first = ranked.end();
+  while (first != ranked.begin() && left > allowed) left -= static_cast<double>((--first)->bytes);
+  untidy_.reserve(static_cast<size_t>(ranked.end() - first));
+  for (; first != ranked.end(); ++first) untidy_.push_back({*first->tree, first->container->low});
   return all;
 }
 

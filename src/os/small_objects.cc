@@ -75,9 +75,10 @@ struct Slabs {
 struct alignas(kAlign) Chunk {
   uint64_t process = fork_generation();
   uint32_t slabs_used = 0;
-  uint32_t slabs_resident = 0;
-  bool huge = false;
+  uint32_t slabs_resident = 0;  // all of a huge page
   std::array<Slab, kSlabs> slabs = {};
+
+  bool whole() const { return slabs_resident == kSlabs; }
 };
 
 Chunk* chunk_of(const void* at) {
@@ -137,15 +138,14 @@ struct Pool {
     empty.remove(slab);
     list.add(slab);
     Chunk* const chunk = chunk_of(slab);
-    if (slab->fresh == nullptr && !chunk->huge) add_resident(chunk, 1);
+    if (slab->fresh == nullptr && !chunk->whole()) add_resident(chunk, 1);
     slab->free = nullptr;
     slab->fresh = begin_of(chunk, slab);
     if (chunk->slabs_used++ == 0) --empty_chunks;
-    if (chunk->slabs_used < kHugeFrom || chunk->huge) return slab;
+    if (chunk->slabs_used < kHugeFrom || chunk->whole()) return slab;
     // Where that is refused, or huge pages are switched off: slower, not wrong.
     madvise(chunk, kChunkBytes, MADV_HUGEPAGE);
     madvise(chunk, kChunkBytes, kCollapse);
-    chunk->huge = true;
     add_resident(chunk, kSlabs - chunk->slabs_resident);
     return slab;
   }
