@@ -52,7 +52,9 @@ bool Layers::insert(std::shared_ptr<Layer> layer) {
   known.note_deleted(*layer);
   known.list.push_back(std::move(layer));
   known.look_at_committed();
-  state_.store((state_.load(std::memory_order_relaxed) + 2) | 1, std::memory_order_seq_cst);
+  // Others touch it meanwhile: none of the changes may be lost.
+  state_.fetch_or(1, std::memory_order_seq_cst);
+  touch();
   return true;
 }
 
@@ -91,8 +93,8 @@ bool Layers::remove(const Layer* layer) {
   }
   (layer->deletes() ? known->ranges : known->entries).fetch_sub(1, std::memory_order_release);
   known->look_at_committed();
-  const uint64_t next = state_.load(std::memory_order_relaxed) + 2;
-  state_.store(known->list.empty() ? next & ~uint64_t{1} : next, std::memory_order_seq_cst);
+  touch();
+  if (known->list.empty()) state_.fetch_and(~uint64_t{1}, std::memory_order_seq_cst);
   return true;
 }
 

@@ -128,7 +128,8 @@ class Layers {
   void merged(Layer& layer, Lsn below);
   // False: it is not there any more, somebody else has removed it.
   bool remove(const Layer* layer);
-  void touch() { state_.fetch_add(2, std::memory_order_seq_cst); }
+  // Intents are about to go to one. Returns state() as it was before; it is two more now.
+  uint64_t touch() { return state_.fetch_add(2, std::memory_order_seq_cst); }
 
   using List = std::vector<std::shared_ptr<Layer>>;  // oldest first
   List list() const;
