@@ -63,6 +63,12 @@ void LayeredDead::add(uint32_t tree, const Moment& moment, Stretch stretch) {
   any_.store(true, std::memory_order_release);
 }
 
+void LayeredDead::spilled(uint32_t tree, uint64_t before, uint64_t after) {
+  os::MutexLock lock(mutex_);
+  const auto of = trees_.find(tree);
+  if (of != trees_.end() && of->second.moment.state == before) of->second.moment.state = after;
+}
+
 void LayeredDead::revive(uint32_t tree, std::string_view key) {
   if (!any_.load(std::memory_order_acquire)) return;
   os::MutexLock lock(mutex_);

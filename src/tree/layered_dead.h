@@ -11,7 +11,8 @@
 //
 // 1. Its transaction reports each key that it writes (revive), and that it has rolled back (clear),
 //    before it walks again.
-// 2. They hold for a timestamp and a Layers::state(); with others they begin anew.
+// 2. They hold for a timestamp and a Layers::state(); with others they begin anew, unless it is the
+//    transaction itself that has moved intents to a layer (spilled).
 // 3. Trees go by their ids, which are never used again.
 // 4. Keys and their places take kBytesMax for each tree; then it begins anew.
 
@@ -49,6 +50,8 @@ class LayeredDead {
   // False: the key is in none.
   bool find(uint32_t tree, const Moment& moment, std::string_view key, Stretch* out);
   void add(uint32_t tree, const Moment& moment, Stretch stretch);
+  // The state has become `after`, and what the transaction sees stays as it is.
+  void spilled(uint32_t tree, uint64_t before, uint64_t after);
   // The key may be there now.
   void revive(uint32_t tree, std::string_view key);
   // Any key may be.

@@ -37,6 +37,18 @@ TEST(LayeredDead, HoldsForItsMoment) {
   EXPECT_FALSE(dead.find(1, {7, 5}, "z", &found));
 }
 
+TEST(LayeredDead, StaysWhereItsOwnTransactionSpills) {
+  LayeredDead dead;
+  LayeredStretch found;
+  dead.add(1, kNow, {"b", "d"});
+  dead.spilled(2, 3, 5);
+  dead.spilled(1, 5, 7);  // something has changed before that
+  EXPECT_TRUE(dead.find(1, kNow, "c", &found));
+  dead.spilled(1, 3, 5);
+  EXPECT_FALSE(dead.find(1, kNow, "c", &found));
+  EXPECT_TRUE(dead.find(1, {7, 5}, "c", &found));
+}
+
 // However many keys come back.
 TEST(LayeredDead, TakesSoMuchMemory) {
   LayeredDead dead;

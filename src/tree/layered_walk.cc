@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 #include "os/epoch.h"
+#include "os/test_point.h"
 #include "tree/estimate.h"
 #include "tree/tree.h"
 
@@ -160,6 +161,7 @@ bool LayeredWalk::pass_known(Passed* passed, bool* ended) {
 // The nearest key of all cursors, unless it is deleted: then the one behind it.
 bool LayeredWalk::find_shown(Passed* passed) {
   const auto pass = [&] {
+    HAWTHORN_TEST_POINT("layered_walk.passes_a_key");
     if (!passed->any()) passed->stretch = {key_, key_ + '\0'};
     ++passed->looked_at;
     pass_key();

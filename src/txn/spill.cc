@@ -158,7 +158,10 @@ bool Txn::spill_batch(SpillBatch* batch, std::vector<bool>* gone) {
     }
   }
   if (done) {
-    for (const OwnLayer& own : batch->to) own.tree->layers().touch();
+    for (const OwnLayer& own : batch->to) {
+      const uint64_t before = own.tree->layers().touch();
+      if (layered_dead_ != nullptr) layered_dead_->spilled(own.tree->id(), before, before + 2);
+    }
     for (const SpillBatch::Entry& entry : batch->entries) {
       (*gone)[entry.number] = tree::TreeState::unlink_for_layer(undo_[entry.number], id_);
     }
