@@ -40,10 +40,8 @@ class DifferentialTest : public EnginePairTest {
         return false;
       }
     }
-    const Answer check = ours_.run("PRAGMA integrity_check");
-    if (check.code == SQLITE_OK && check.rows == std::vector<std::string>{"t'ok'"}) return true;
-    fail("integrity_check: " + check.message + (check.rows.empty() ? "" : check.rows[0]));
-    return false;
+    // SQLite itself finds rows missing where an expression has made text of what is none.
+    return both("PRAGMA integrity_check");
   }
 
   std::vector<std::string> names(const std::string& schema, const std::string& which) {
@@ -113,6 +111,24 @@ TEST_F(DifferentialTest, RandomHistories) {
     if (!run_history(seed, 400)) return;
     ours_.close();
     stock_.close();
+  }
+}
+
+// Seeks by all of a key, a part of it, or more columns than it has.
+TEST_F(DifferentialTest, QueriesOfKeyedTables) {
+  const uint64_t only = testing::environment_number("HAWTHORN_SQLITE_SEED", 0);
+  const uint64_t last = only != 0 ? only : testing::scaled(1200);
+  open("keyed.db", "UTF-8");
+  for (uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) {
+    seed_ = seed;
+    history_.clear();
+    SqlGenerator generator(seed, false);
+    both("DROP TABLE IF EXISTS " + SqlGenerator::table_name(0));
+    if (!both(generator.create_keyed_table())) return;
+    if (!both(generator.insert_alike()) || !both(generator.insert_alike())) return;
+    for (int i = 0; i < 40; ++i) {
+      if (!both(generator.query_keyed_table())) return;
+    }
   }
 }
 

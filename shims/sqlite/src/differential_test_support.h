@@ -7,6 +7,7 @@
 // that most statements fit most tables; those that do not must fail alike. The collation BEHIND is
 // a program's own, which each connection has to have.
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -76,6 +77,51 @@ class SqlGenerator {
       default:
         return "CREATE TEMP TABLE w9(id INTEGER PRIMARY KEY, a, b, c UNIQUE, d)";
     }
+  }
+
+  // A table that has its rows by a key of one to three columns, or finds them by such a key that is
+  // NOT NULL and UNIQUE; the columns in any order.
+  std::string create_keyed_table() {
+    std::vector<std::string> columns = {"id", "a", "b", "c", "d"};
+    std::shuffle(columns.begin(), columns.end(), random_);
+    const auto count = static_cast<std::ptrdiff_t>(1 + below(3));
+    std::vector<std::string> keys(columns.begin(), columns.begin() + count);
+    std::shuffle(columns.begin(), columns.end(), random_);
+    static constexpr const char* kTypes[] = {"",
+                                             " INT",
+                                             " TEXT",
+                                             " REAL",
+                                             " COLLATE BEHIND",
+                                             " BLOB",
+                                             " INT",
+                                             " TEXT",
+                                             " TEXT COLLATE NOCASE"};
+    std::string sql = "CREATE TABLE " + table_name(0) + "(";
+    for (const std::string& column : columns) {
+      const bool is_key = std::find(keys.begin(), keys.end(), column) != keys.end();
+      sql += column + any(kTypes) + (is_key ? " NOT NULL, " : ", ");
+    }
+    const bool has_rowid = one_in(3);
+    sql += has_rowid ? "UNIQUE(" : "PRIMARY KEY(";
+    for (size_t i = 0; i < keys.size(); ++i) {
+      sql += (i == 0 ? "" : ", ") + keys[i] + (one_in(3) ? " DESC" : "");
+    }
+    return sql + (has_rowid ? "))" : ")) WITHOUT ROWID");
+  }
+
+  // Of few values, so that rows are alike in some columns.
+  std::string insert_alike() {
+    static constexpr const char* kFew[] = {
+        "0", "1", "2", "3", "'a'", "'A'", "'b'", "NULL", "hex(zeroblob(1200))"};
+    std::string sql = "INSERT OR IGNORE INTO " + table_name(0) + "(id, a, b, c, d) VALUES";
+    for (int i = 0; i < 20; ++i) {
+      sql += i == 0 ? "(" : ", (";
+      for (int column = 0; column < 5; ++column) {
+        sql += (column == 0 ? "" : ", ") + std::string(any(kFew));
+      }
+      sql += ")";
+    }
+    return sql;
   }
 
   std::string create_index() {
@@ -158,13 +204,15 @@ class SqlGenerator {
     if (kind < 30) return insert();
     if (kind < 45) return update();
     if (kind < 53) return remove();
-    if (kind < 75) return query();
+    if (kind < 75) return query(any_table());
     if (kind < 85) return transaction();
     if (kind < 88) return create_index();
     if (kind < 90) return create_trigger();
     if (kind < 95) return change_schema();
     return maintenance();
   }
+
+  std::string query_keyed_table() { return query(table_name(0)); }
 
  private:
   template <size_t kCount>
@@ -340,6 +388,16 @@ class SqlGenerator {
     }
   }
 
+  // One of some values, which an index may find one after the other.
+  std::string listed(const std::string& column, const std::string& table) {
+    if (one_in(2)) {
+      return column + " IN (SELECT " + (one_in(2) ? column : any_column()) + " FROM " + table + ")";
+    }
+    std::string sql = column + " IN (";
+    for (uint64_t i = 0; i < 3; ++i) sql += (one_in(2) ? id() : literal()) + ", ";
+    return sql + small() + ")";
+  }
+
   std::string conflict() {
     static constexpr const char* kAll[] = {"OR REPLACE ", "OR IGNORE ", "OR ABORT ", "OR FAIL ",
                                            "OR ROLLBACK "};
@@ -424,12 +482,24 @@ class SqlGenerator {
     return "DELETE FROM " + table + " WHERE " + condition() + returning();
   }
 
-  std::string query() {
-    const std::string table = any_table();
-    const std::string order = " ORDER BY " + any_column() + (one_in(2) ? " DESC" : "") + ", " +
-                              any_column() +
-                              (one_in(3) ? " COLLATE " + std::string(any(kOwnCollations)) : "");
-    switch (below(14)) {
+  // By columns that an index has or not, and, with NULLs where they are not by themselves, by more
+  // of them than the key of one that is NOT NULL and UNIQUE.
+  std::string order_by(const std::string& first) {
+    std::string sql = " ORDER BY ";
+    const uint64_t terms = 1 + below(3);
+    for (uint64_t i = 0; i < terms; ++i) {
+      sql += i == 0 ? first : ", " + any_column();
+      if (one_in(5)) sql += " COLLATE " + std::string(any(kOwnCollations));
+      if (one_in(2)) sql += " DESC";
+      if (one_in(3)) sql += one_in(2) ? " NULLS FIRST" : " NULLS LAST";
+    }
+    return sql;
+  }
+
+  std::string query(const std::string& table) {
+    const std::string column = any_column();
+    const std::string order = order_by(one_in(2) ? column : any_column());
+    switch (below(18)) {
       case 0:
         return "SELECT count(*), sum(a), min(b), max(id) FROM " + table + " WHERE " + condition();
       case 1:
@@ -464,6 +534,17 @@ class SqlGenerator {
       case 11:
         return "SELECT * FROM " + table + " WHERE " + condition() + order + " LIMIT " +
                std::to_string(below(40)) + " OFFSET " + std::to_string(below(5));
+      case 12:
+        return "SELECT * FROM " + table + " WHERE " + listed(column, table) + order;
+      case 13:
+        return std::string("SELECT ") + (one_in(2) ? "min(" : "max(") + any_column() + ") FROM " +
+               table + " WHERE " + listed(column, table);
+      case 14:
+        return "SELECT " + column + (one_in(2) ? ", min(" : ", max(") + any_column() + ") FROM " +
+               table + " WHERE " + listed(column, table) + " GROUP BY " + column;
+      case 15:
+        return "SELECT * FROM " + table + " WHERE " + listed(column, table) + " AND " +
+               condition() + order;
       default:
         return "SELECT * FROM " + table + " WHERE " + condition() + (one_in(2) ? order : "");
     }

@@ -253,33 +253,61 @@ static int hwFieldsOf(BtCursor *pCur, Mem *aMem, int nField, HwFields *p){
   return SQLITE_OK;
 }
 
-SQLITE_PRIVATE int sqlite3BtreeIndexMoveto(BtCursor *pCur, UnpackedRecord *pKey, int *pRes){
+/* The record on which it stands. Where there is no memory for it the whole statement fails of that,
+** and not of what it makes of the record. */
+static const void *hwPayload(BtCursor *pCur, u32 *pSize){
+  const void *pByte = hw_payload(HW(pCur), pSize);
+  if( pByte==0 && hw_payload_code(HW(pCur))==SQLITE_NOMEM ) sqlite3OomFault(pCur->pBtree->db);
+  return pByte;
+}
+
+/* Of columns of the key alone. bAsked: eqSeen is to say whether an entry has them. */
+static int hwMoveto(BtCursor *pCur, UnpackedRecord *pKey, int bAsked, int *pRes){
   HwFields fields;
-  int nField;
-  int bAsked;
   int bMet = 0;
   int rc;
-  if( !HW(pCur) ) return stock_sqlite3BtreeIndexMoveto(pCur, pKey, pRes);
-  nField = MIN(pKey->nField, pCur->pKeyInfo->nKeyField);
-  bAsked = (pCur->hints & BTREE_SEEK_EQ)!=0;
-  pKey->errCode = 0;
   if( hw_is_collated(HW(pCur)) ){
     UnpackedRecord r;
-    rc = hwSought(&r, pCur->pKeyInfo, pKey->aMem, nField);
+    rc = hwSought(&r, pCur->pKeyInfo, pKey->aMem, pKey->nField);
     if( rc==SQLITE_OK ){
       rc = hw_seek_sought(HW(pCur), &r, pKey->default_rc, bAsked ? &bMet : 0, pRes);
     }
-    if( bMet ) pKey->eqSeen = 1;
-    return rc;
+  }else{
+    rc = hwFieldsOf(pCur, pKey->aMem, pKey->nField, &fields);
+    if( rc==SQLITE_OK ){
+      rc = hw_seek_record(HW(pCur), fields.aField, pKey->nField, pKey->default_rc,
+                          bAsked ? &bMet : 0, pRes);
+    }
+    hwFreeFields(&fields);
   }
-  rc = hwFieldsOf(pCur, pKey->aMem, nField, &fields);
-  if( rc==SQLITE_OK ){
-    rc = hw_seek_record(HW(pCur), fields.aField, nField, pKey->default_rc, bAsked ? &bMet : 0,
-                        pRes);
-    if( bMet ) pKey->eqSeen = 1;
-  }
-  hwFreeFields(&fields);
+  if( bMet ) pKey->eqSeen = 1;
   return rc;
+}
+
+/* Where the key is fewer columns than an index has (NOT NULL and UNIQUE), at most one entry has
+** those that are sought, and the rest of it decides whether it comes before what is sought. */
+static int hwMovetoMore(BtCursor *pCur, UnpackedRecord *pKey, int *pRes){
+  UnpackedRecord r = *pKey;
+  u32 nByte = 0;
+  const void *pByte;
+  int rc;
+  r.nField = pCur->pKeyInfo->nKeyField;
+  r.default_rc = 1;
+  r.eqSeen = 0;
+  rc = hwMoveto(pCur, &r, 1, pRes);
+  if( rc!=SQLITE_OK || !r.eqSeen ) return rc;
+  pByte = hwPayload(pCur, &nByte);
+  if( pByte==0 ) return hw_payload_code(HW(pCur));
+  *pRes = sqlite3VdbeRecordCompare((int)nByte, pByte, pKey);
+  return pKey->errCode;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeIndexMoveto(BtCursor *pCur, UnpackedRecord *pKey, int *pRes){
+  if( !HW(pCur) ) return stock_sqlite3BtreeIndexMoveto(pCur, pKey, pRes);
+  pKey->errCode = 0;
+  return pKey->nField>pCur->pKeyInfo->nKeyField
+             ? hwMovetoMore(pCur, pKey, pRes)
+             : hwMoveto(pCur, pKey, (pCur->hints & BTREE_SEEK_EQ)!=0, pRes);
 }
 
 SQLITE_PRIVATE int sqlite3BtreeCursorRestore(BtCursor *pCur, int *pDifferentRow){
@@ -298,14 +326,6 @@ SQLITE_PRIVATE i64 sqlite3BtreeIntegerKey(BtCursor *pCur){
 
 SQLITE_PRIVATE i64 sqlite3BtreeOffset(BtCursor *pCur){
   return HW(pCur) ? hw_place(HW(pCur)) : stock_sqlite3BtreeOffset(pCur);
-}
-
-/* The record on which it stands. Where there is no memory for it the whole statement fails of that,
-** and not of what it makes of the record. */
-static const void *hwPayload(BtCursor *pCur, u32 *pSize){
-  const void *pByte = hw_payload(HW(pCur), pSize);
-  if( pByte==0 && hw_payload_code(HW(pCur))==SQLITE_NOMEM ) sqlite3OomFault(pCur->pBtree->db);
-  return pByte;
 }
 
 /* One that cannot be read has the first of two bytes: a header that is longer than the record, so
