@@ -4,12 +4,13 @@
 #                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test;
 #                          files that are compiled for size, since they run seldom or wait for a
 #                          disk: half of what -O3 makes
-#   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [SHARDS count] [APART])
+#   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [SHARDS count] [APART] [FORKS])
 #                          one GoogleTest program, which ctest runs as one test, or, when it takes
 #                          long, as so many shards of it. What its cases did, and how long each
 #                          took, is in test-results/NAME.xml. Presets compile its files as one,
 #                          unless it is APART: names that two of its files share then need a
-#                          namespace for each file
+#                          namespace for each file. FORKS: it forks while other threads are at work,
+#                          in the tests of HAWTHORN_FORKING
 #   hawthorn_test_code(TARGET)
 #                          a library or program that is no GoogleTest program, compiled as those are
 #                          where that is for speed alone
@@ -214,8 +215,12 @@ if(HAWTHORN_TEST_EXCLUDED)
   file(STRINGS ${excluded} HAWTHORN_TEST_PATTERNS REGEX "^[^#]")
 endif()
 
+# AddressSanitizer does not take the lock of its quarantine at a fork: where another thread had it,
+# a child hangs when it frees. So these tests run without a quarantine there, by themselves.
+set(HAWTHORN_FORKING "*Fork*.*hildren*ork*")
+
 function(hawthorn_test name)
-  cmake_parse_arguments(arg "APART" "SHARDS" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "APART;FORKS" "SHARDS" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE hawthorn_test_flags ${arg_LINK})
   hawthorn_test_precompiled(${name})
@@ -224,8 +229,18 @@ function(hawthorn_test name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()
 
-  list(JOIN HAWTHORN_TEST_PATTERNS ":" patterns)
+  set(excluded ${HAWTHORN_TEST_PATTERNS})
   set(results ${PROJECT_BINARY_DIR}/test-results)
+  if(arg_FORKS AND HAWTHORN_SANITIZE MATCHES "address")
+    list(APPEND excluded ${HAWTHORN_FORKING})
+    add_test(NAME ${name}.forks COMMAND ${name})
+    set_tests_properties(${name}.forks PROPERTIES LABELS "${arg_LABELS}"
+      TIMEOUT ${HAWTHORN_TEST_TIMEOUT}
+      ENVIRONMENT "GTEST_OUTPUT=xml:${results}/${name}.forks.xml;GTEST_BRIEF=1;\
+GTEST_FILTER=${HAWTHORN_FORKING};\
+ASAN_OPTIONS=quarantine_size_mb=0:thread_local_quarantine_size_kb=0")
+  endif()
+  list(JOIN excluded ":" patterns)
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()

@@ -54,6 +54,8 @@ from dataclasses import dataclass, field
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 BUILD = REPOSITORY / "build"
+MESSAGE_LINES = 12  # of a case that failed
+OUTPUT_LINES = 40  # of a program that failed without the failure of a case
 LONGEST = 30
 GATE = ("style", "docs", "release", "asan", "tsan", "bindings", "crashes")
 NAMED = ("check", "debug", "compat", "compat-asan", "long", "reliability", "fuzz", "aarch64")
@@ -78,6 +80,11 @@ class Results:
         self.longest += [(seconds, f"{prefix}: {name}") for seconds, name in other.longest]
 
 
+def with_lines(name, lines):
+    """A failure and what was said of it."""
+    return "\n    ".join([name, *lines])
+
+
 def read_cases(path):
     """What GoogleTest's XML of one program says."""
     results = Results()
@@ -86,8 +93,9 @@ def read_cases(path):
             continue
         name = f"{case.get('classname')}.{case.get('name')}"
         results.longest.append((float(case.get("time", "0")), name))
-        if case.find("failure") is not None:
-            results.failures.append(name)
+        if (failure := case.find("failure")) is not None:
+            said = (failure.get("message") or "").splitlines()[:MESSAGE_LINES]
+            results.failures.append(with_lines(name, said))
         elif (skipped := case.find("skipped")) is not None:
             reason = (skipped.get("message") or skipped.text or "").strip()
             results.skipped.append(f"{name}: {reason.splitlines()[-1] if reason else ''}")
@@ -99,7 +107,8 @@ def read_cases(path):
 def read_tests(folder):
     """What ctest's JUnit file in a folder says, with the cases of the GoogleTest programs there.
 
-    A program that fails without the failure of a case (it crashed, or leaked) is one failure.
+    A program that fails without the failure of a case (it crashed, or leaked) is one failure, with
+    the end of its output.
     """
     results = Results()
     for test in ElementTree.parse(folder / "ctest.xml").getroot().iter("testcase"):
@@ -111,7 +120,8 @@ def read_tests(folder):
         elif not failed:
             of_test = Results(1, longest=[(float(test.get("time", "0")), name)])
         if failed and not of_test.failures:
-            of_test.failures.append(f"{name} ({test.get('status')})")
+            output = (test.findtext("system-out") or "").splitlines()[-OUTPUT_LINES:]
+            of_test.failures.append(with_lines(f"{name} ({test.get('status')})", output))
         results.passed += of_test.passed
         results.failures += of_test.failures
         results.skipped += of_test.skipped

@@ -14,7 +14,9 @@ SPEC.loader.exec_module(gate)
 
 CTEST = """<testsuite tests="5">
 <testcase name="engine_test" time="2" status="run"/>
-<testcase name="crashed_test" time="1" status="fail"><failure message=""/></testcase>
+<testcase name="crashed_test" time="1" status="fail"><failure message=""/>
+  <system-out>begins
+segmentation fault</system-out></testcase>
 <testcase name="leaks_test" time="1" status="fail"><failure message=""/></testcase>
 <testcase name="tools.web" time="7.5" status="run"/>
 <testcase name="gone" time="0" status="notrun"><skipped message="not found"/></testcase>
@@ -48,8 +50,9 @@ class Gate(unittest.TestCase):
         self.assertIn((7.5, "tools.web"), results.longest)
 
     def test_a_program_that_fails_beside_its_cases_is_a_failure(self):
-        self.assertEqual(self.read().failures, ["Db.closes", "crashed_test (fail)",
-                                                "leaks_test (fail)", "gone (notrun)"])
+        self.assertEqual(self.read().failures, [
+            "Db.closes\n    no", "crashed_test (fail)\n    begins\n    segmentation fault",
+            "leaks_test (fail)", "gone (notrun)"])
 
     def test_a_part_of_a_script_that_did_not_run_has_failed(self):
         results = gate.read_lines("passed go: tests\nFAILED go: bench\nskipped java\nother\n")
