@@ -14,7 +14,9 @@ namespace hawthorn::db {
 
 namespace {
 constexpr uint32_t kRelieveAttempts = 2000;
-constexpr uint32_t kRelievePublish = 64;  // of those, from one publishing to the next
+constexpr uint64_t kRelievePauseUs = 500;
+constexpr uint64_t kOthersUsMax = 100'000;  // in each of them
+constexpr uint32_t kRelievePublish = 64;    // of those, from one publishing to the next
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
 constexpr size_t kToldPart = 32;            // of the budget: who has less of it is not named
@@ -65,6 +67,7 @@ Status Scheduler::relieve(uint32_t* futile) {
     *futile = 0;
     return {};
   }
+  await_others();
   if (++*futile > kRelieveAttempts) {
     return Status(StatusCode::kOutOfMemory, holders_text(*store_->arena));
   }
@@ -72,8 +75,19 @@ Status Scheduler::relieve(uint32_t* futile) {
   if (*futile % kRelievePublish == 0) {
     if (Status published = publisher_->publish_now({}); !published.ok()) return published;
   }
-  machine_.clock->sleep_us(500);
+  machine_.clock->sleep_us(kRelievePauseUs);
   return {};
+}
+
+// Until one of those who flush now has ended: a slow one is no reason to give up.
+void Scheduler::await_others() {
+  const uint64_t ended = works_ended_.load(std::memory_order_acquire);
+  const uint64_t until = machine_.clock->monotonic_us() + kOthersUsMax;
+  while (working_.load(std::memory_order_acquire) != 0 &&
+         works_ended_.load(std::memory_order_acquire) == ended &&
+         machine_.clock->monotonic_us() < until) {
+    machine_.clock->sleep_us(kRelievePauseUs);
+  }
 }
 
 // ---- The whole database
@@ -125,13 +139,7 @@ Status Scheduler::flush_all(Lsn end) {
 Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows,
                              Damaged* damaged) {
   Status full;
-  const size_t budget = store_->arena->budget();
   for (const std::string& low : lows) {
-    // What merges have taken beyond the budget is being written.
-    if (store_->arena->used() > budget + budget / 64) {
-      if (Status s = publisher_->publish(); !s.ok()) return s;
-      store_->residency->return_to_budget();
-    }
     os::SpinWait wait;
     for (uint32_t attempt = 0;; ++attempt) {
       if (attempt > 0) wait.once();

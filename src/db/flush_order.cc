@@ -129,10 +129,11 @@ Scheduler::Step Scheduler::flush_step(Flusher by, bool force) {
       continue;
     }
     bool flushed = false;
-    working_.fetch_add(1, std::memory_order_acq_rel);
+    AtWork at_work(this);
     const Status status =
         flush_container(candidate.tree, candidate.low, !by_writer, force, policy(), &flushed);
-    working_.fetch_sub(1, std::memory_order_acq_rel);
+    at_work.end();
+    if (flushed) stuck_.store(false, std::memory_order_relaxed);
     if (flushed || !by_writer) progress_.notify_all();
     if (status.ok() && !flushed && by_writer) {
       // Its merge must read from disk.

@@ -45,6 +45,7 @@ class IngestAdmission : public txn::Admission {
     return scheduler_->admit_beyond(bytes, insert);
   }
   Status relieve(uint32_t* futile) override { return scheduler_->relieve(futile); }
+  bool stuck() const override { return scheduler_->stuck(); }
   Status free_log() override { return scheduler_->free_log(); }
 
  private:

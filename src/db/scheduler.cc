@@ -131,9 +131,9 @@ void Scheduler::charge_overhead() {
       os::small_objects_unused_bytes() + std::min(kOverheadBytes, part_of(budget, kOverheadShare)) +
       os::epoch::threads() * std::min(kThreadBytes, part_of(budget, kThreadShare));
   const size_t charged = std::min(wanted, part_of(budget, kOverheadShareMax));
-  store_->arena->charge(os::Quota::kOther, static_cast<ptrdiff_t>(charged) -
-                                               static_cast<ptrdiff_t>(charged_overhead_));
-  charged_overhead_ = charged;
+  const size_t before = charged_overhead_.exchange(charged, std::memory_order_relaxed);
+  store_->arena->charge(os::Quota::kOther,
+                        static_cast<ptrdiff_t>(charged) - static_cast<ptrdiff_t>(before));
 }
 
 // The longer a delta lives, the less its flush costs per record. So deltas may take more than their
@@ -312,9 +312,9 @@ bool Scheduler::deltas_full() const {
 Scheduler::Step Scheduler::reappend_step() {
   if (!reappend_due()) return Step::kNothing;
   bool moved = false;
-  working_.fetch_add(1, std::memory_order_acq_rel);
+  AtWork at_work(this);
   const Status status = reappender_->step(&moved);
-  working_.fetch_sub(1, std::memory_order_acq_rel);
+  at_work.end();
   progress_.notify_all();
   if (!status.ok()) return Step::kFailed;
   return moved ? Step::kDone : Step::kNothing;
@@ -415,6 +415,7 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   // All of it belongs to open transactions: waiting would change nothing, and the background, which
   // looks again every millisecond, is the first to see when it does.
   if (last_step_.load(std::memory_order_relaxed) == Step::kNothing && working_.load() == 0) {
+    stuck_.store(true, std::memory_order_relaxed);
     return {};
   }
   const uint64_t owed = std::exchange(debt, 0);
@@ -434,7 +435,10 @@ Status Scheduler::pace(size_t bytes, bool insert) {
     }
     // Nothing that a writer may do: the deltas belong to open transactions, or their flush must
     // read from disk.
-    if (attempt > 20 && working_.load(std::memory_order_acquire) == 0) break;
+    if (attempt > 20 && working_.load(std::memory_order_acquire) == 0) {
+      stuck_.store(true, std::memory_order_relaxed);
+      break;
+    }
     if (machine_.background_threads) {
       os::MutexLock lock(mutex_);
       if (stopping_) break;

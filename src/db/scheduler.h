@@ -125,6 +125,10 @@ class Scheduler : public txn::Admission {
   // it holds cannot be flushed, so that to wait for that would be futile.
   Status admit_beyond(size_t bytes, bool insert);
   Status relieve(uint32_t* futile) override;
+  bool stuck() const override {
+    return stuck_.load(std::memory_order_relaxed) &&
+           store_->arena->used(os::Quota::kDelta) >= quota_.load(std::memory_order_relaxed);
+  }
   Status free_log() override;
   // An insert found no space outside the deltas: flushes and publishes, so that what was deleted
   // gives some, until `take` finds it or fails with another error. Errors: kNoSpace; those of
@@ -192,6 +196,24 @@ class Scheduler : public txn::Admission {
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows, Damaged* damaged);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
   class MergerLease;
+  // Somebody flushes, or logs again: what others lack may come of it.
+  class AtWork {
+   public:
+    explicit AtWork(Scheduler* scheduler) : scheduler_(scheduler) {
+      scheduler_->working_.fetch_add(1, std::memory_order_acq_rel);
+    }
+    ~AtWork() { end(); }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+    void end() {
+      if (scheduler_ == nullptr) return;
+      scheduler_->works_ended_.fetch_add(1, std::memory_order_acq_rel);
+      std::exchange(scheduler_, nullptr)->working_.fetch_sub(1, std::memory_order_acq_rel);
+    }
+
+   private:
+    Scheduler* scheduler_;
+  };
 
   // Data files that leave.
   void shrink_in_background() EXCLUDES(shrink_mutex_);
@@ -219,6 +241,7 @@ class Scheduler : public txn::Admission {
   void set_quota(size_t bytes);
   void reserve_for(size_t delta_bytes);
   void adapt_quota();
+  void await_others();
   void charge_overhead();
   void let_go_of_trees(bool all) EXCLUDES(mutex_, shrink_mutex_);
   void observe_readers();
@@ -296,7 +319,7 @@ class Scheduler : public txn::Admission {
   size_t flushed_used_ GUARDED_BY(space_mutex_) = 0;  // what was left when it last did
   uint64_t observed_us_ = 0;                          // of the background thread
   uint64_t adapted_us_ = 0;  // this and the next three: of the background thread
-  size_t charged_overhead_ = 0;
+  std::atomic<size_t> charged_overhead_{0};
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;
   struct Mover {
@@ -336,6 +359,8 @@ class Scheduler : public txn::Admission {
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
   std::atomic<uint32_t> working_{0};
+  std::atomic<uint64_t> works_ended_{0};
+  std::atomic<bool> stuck_{false};  // deltas were full, and a writer found nothing to flush
   std::atomic<Step> last_step_{Step::kDone};  // of the background, while flushes are due
   const uint32_t writer_steps_max_;
   std::atomic<uint32_t> writer_steps_{0};   // that run, and tries

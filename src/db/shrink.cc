@@ -138,9 +138,9 @@ Scheduler::Step Scheduler::move_one(uint32_t file) {
   tree::MergePolicy moving = policy();
   moving.move_file = file;
   bool moved = false;
-  working_.fetch_add(1, std::memory_order_acq_rel);
+  AtWork at_work(this);
   const Status status = flush_container(mover.tree, mover.low, true, false, moving, &moved);
-  working_.fetch_sub(1, std::memory_order_acq_rel);
+  at_work.end();
   progress_.notify_all();
   os::epoch::collect();
   if (!status.ok()) {

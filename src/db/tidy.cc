@@ -118,9 +118,9 @@ Scheduler::Step Scheduler::tidy_step() {
   tree::MergePolicy recluster = policy();
   recluster.recluster = true;
   bool done = false;
-  working_.fetch_add(1, std::memory_order_acq_rel);
+  AtWork at_work(this);
   const Status status = flush_container(next.tree, next.low, true, false, recluster, &done);
-  working_.fetch_sub(1, std::memory_order_acq_rel);
+  at_work.end();
   progress_.notify_all();
   os::epoch::collect();
   if (status.ok()) return untidy_.empty() && !done ? Step::kNothing : Step::kDone;

@@ -43,8 +43,11 @@ struct Txn::SpillBatch {
 
 // A failure to spill is none of the write that it comes with: memory gets short, and says so.
 Status Txn::spill_if_large() {
-  const size_t share = memory_share(services_.store->arena->budget());
-  if (!spills_ || intent_bytes_ < spill_at_ || intent_bytes_ < share) return {};
+  if (!spills_ || intent_bytes_ < spill_at_) return {};
+  const size_t budget = services_.store->arena->budget();
+  const size_t share = memory_share(budget);
+  if (intent_bytes_ < least_spilled(budget)) return {};
+  if (intent_bytes_ < share && !services_.admission->stuck()) return {};
   if (!operations_.empty()) {
     if (broken_ = log_in_chunks(operations_); !broken_.ok()) {
       give_up_log();
@@ -158,7 +161,10 @@ bool Txn::spill_batch(SpillBatch* batch, std::vector<bool>* gone) {
     }
   }
   if (done) {
+    const tree::TreeState* touched = nullptr;
     for (const OwnLayer& own : batch->to) {
+      if (own.tree == touched) continue;
+      touched = own.tree;
       const uint64_t before = own.tree->layers().touch();
       if (layered_dead_ != nullptr) layered_dead_->spilled(own.tree->id(), before, before + 2);
     }

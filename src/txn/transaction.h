@@ -58,6 +58,8 @@ class Admission {
   // The arena is full: makes room or waits for it. *futile: how often in a row there was none, 0
   // when the caller begins. Errors: kOutOfMemory when waiting would not help.
   virtual Status relieve(uint32_t* futile) = 0;
+  // Whether deltas are full of what open transactions hold, so that nothing can be flushed.
+  virtual bool stuck() const = 0;
   // The log found no space: flushes so that its segments serve again. Errors: those of the log and
   // of publishing; kNoSpace where not all could be flushed, which says why another try may fail.
   virtual Status free_log() = 0;

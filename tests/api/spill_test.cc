@@ -126,6 +126,26 @@ TEST_F(Spill, survives_a_restart) {
   ASSERT_TRUE(clean(*db_));
 }
 
+// Each is below its share of memory, all together are not.
+TEST_F(Spill, many_open_ones_share_the_memory) {
+  constexpr uint64_t kOpen = 8;
+  constexpr uint64_t kEach = 800;
+  std::vector<Transaction> open;
+  for (uint64_t t = 0; t < kOpen; ++t) open.push_back(begin());
+  for (uint64_t n = 0; n < kEach; ++n) {
+    for (uint64_t t = 0; t < kOpen; ++t) {
+      const uint64_t i = n * 7919 % kEach * kOpen + t;
+      const std::string value = value_of(i, 3000);
+      ASSERT_OK(open[t].put(tree_, key(i), value));
+      if (t > 0) expected_[key(i)] = value;
+    }
+  }
+  open[0].abort();
+  for (uint64_t t = 1; t < kOpen; ++t) ASSERT_OK(open[t].commit());
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  ASSERT_TRUE(clean(*db_));
+}
+
 // ---- Small ones that spill
 
 class SmallSpill : public SimApi {
