@@ -28,6 +28,7 @@ constexpr size_t kJoinedPart = 2;
 constexpr size_t kJoinMax = 8;
 constexpr uint64_t kJoinPauseUs = 1'000'000;  // after one that failed
 constexpr size_t kIdleMergersMax = 4;
+constexpr size_t kBeyondPart = 64;  // of the budget, taken beyond it by merges
 // Of the largest range, by a piece of what is split on a full disk: how much an image takes beside
 // its entries is not known before.
 constexpr double kReadyShares[] = {0.9, 0.7, 0.4};
@@ -81,8 +82,13 @@ Edit edit_of(const tree::MergeOutput& output) {
 // rest.
 Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
                                   bool force, const tree::MergePolicy& policy, bool* flushed) {
-  if (publisher_->has_many_records()) {
+  charge_overhead();
+  // What merges have taken beyond the budget can be evicted when it is written.
+  const size_t budget = store_->arena->budget();
+  const bool beyond = store_->arena->used() > budget + budget / kBeyondPart;
+  if (publisher_->has_much(beyond)) {
     if (Status s = publisher_->publish(); !s.ok() && !s.is(StatusCode::kNoSpace)) return s;
+    if (beyond) store_->residency->return_to_budget();
   }
   Status status = try_flush(tree, low, allow_io, force, policy, flushed);
   if (policy.move_file.has_value()) return status;  // what could not be moved stays

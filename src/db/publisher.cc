@@ -17,7 +17,13 @@ namespace hawthorn::db {
 
 namespace {
 constexpr size_t kPublishBatchBytes = 64 << 20;
+// A batch's records are heap memory outside the budget: about so much each, so fewer where all is
+// small.
 constexpr size_t kPublishBatchRecords = 1024;
+constexpr size_t kPublishBatchRecordsMin = 128;
+constexpr size_t kRecordMemory = 1024;
+constexpr size_t kRecordsPart = 64;  // of the budget
+constexpr size_t kShortPart = 8;     // of those records, where memory is short
 constexpr uint64_t kBatchUs = 200'000;
 constexpr uint64_t kPublishTickUs = 20'000;
 constexpr size_t kPublishWriteBytesMax = 1 << 20;
@@ -225,7 +231,7 @@ uint64_t Publisher::add_whole(Edit edit) {
     // A container flushed twice in one batch: its last record counts; both stand in order.
     each_part(edit, batch.edit, move_all);
     batch.bytes += bytes;
-    full = batch.full();
+    full = is_full(batch);
     // Held until the requests are counted: the batch is published only when its group is idle.
     group = &batch.group;
     group->add(1);
@@ -239,9 +245,18 @@ uint64_t Publisher::add_whole(Edit edit) {
   return number;
 }
 
-bool Publisher::has_many_records() const {
+size_t Publisher::records_max() const {
+  return std::clamp(store_->arena->budget() / kRecordsPart / kRecordMemory, kPublishBatchRecordsMin,
+                    kPublishBatchRecords);
+}
+
+bool Publisher::has_much(bool memory_is_short) const {
+  const size_t records = records_max() / (memory_is_short ? kShortPart : 1);
+  const size_t bytes =
+      memory_is_short ? store_->arena->budget() / kRecordsPart : kPublishBatchBytes;
   os::MutexLock lock(mutex_);
-  return filling_ != nullptr && kept_ == nullptr && filling_->records() >= kPublishBatchRecords;
+  if (filling_ == nullptr || kept_ != nullptr) return false;
+  return filling_->records() >= records || filling_->bytes >= bytes;
 }
 
 Status Publisher::publish() {
@@ -320,8 +335,8 @@ Lsn Publisher::trim_point() {
   return std::min(needed, log_needed_(durable_batch()));
 }
 
-bool Publisher::Batch::full() const {
-  return bytes >= kPublishBatchBytes || records() >= kPublishBatchRecords;
+bool Publisher::is_full(const Batch& batch) const {
+  return batch.bytes >= kPublishBatchBytes || batch.records() >= records_max();
 }
 
 // Containers that both have count as the later one says.
@@ -452,7 +467,7 @@ void Publisher::run() {
       if (!status_.ok()) continue;
       const uint64_t now = machine_.clock->monotonic_us();
       due = filling_ != nullptr
-                ? filling_->full() || now - filling_since_us_ >= kBatchUs
+                ? is_full(*filling_) || now - filling_since_us_ >= kBatchUs
                 : (trims_behind_ || kept_ != nullptr) && now - published_us_ >= kBatchUs;
     }
     // Lsns run out only when nobody publishes: the reservation is renewed in time whatever else

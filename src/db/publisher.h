@@ -100,9 +100,9 @@ class Publisher {
   // Publishes everything that was added before the call. Errors: kNoSpace, where the manifest has
   // no room for it: it goes with what is published next; status().
   Status publish();
-  // Whether so many containers wait to be published that whoever flushes more had better do that
-  // first: what their records take of memory until then is not in the budget.
-  bool has_many_records() const;
+  // Whether so much waits to be published that whoever flushes more had better do that first: what
+  // records take of memory until then is not in the budget, and what is being written stays.
+  bool has_much(bool memory_is_short) const;
   // A batch of its own for trees created and dropped, and what they drop; durable when it returns.
   // Errors: kNoSpace, where it changes nothing; status().
   Status publish_now(format::ManifestBatch batch, std::vector<tree::ExtentRef> dropped = {});
@@ -143,9 +143,10 @@ class Publisher {
     std::atomic<ExtentWrites*> unwritten{nullptr};
 
     size_t records() const { return edit.set.size() + edit.trees_created.size(); }
-    bool full() const;  // nothing is gained by waiting for more
     void go_behind(Batch& earlier);
   };
+  size_t records_max() const;              // in one batch
+  bool is_full(const Batch& batch) const;  // nothing is gained by waiting for more
   void run();
   static void piece_written(void* context, const Status& status);
   static void written(ExtentWrites* writes);
