@@ -53,8 +53,10 @@ std::string holders_text(const os::Arena& arena) {
 
 Status Scheduler::relieve(uint32_t* futile) {
   const bool let_go = store_->cursors.let_go() > 0;
-  if (store_->residency->make_room(size_t{2} << 20) || let_go) {
-    *futile = 0;
+  const bool evicted = store_->residency->make_room(size_t{2} << 20) || let_go;
+  // Once: who asks may read it all again, and then lack as much as before.
+  if (evicted && *futile == 0) {
+    ++*futile;
     return {};
   }
   // All that can be flushed is, however little the deltas hold. During recovery most of one may
@@ -67,7 +69,7 @@ Status Scheduler::relieve(uint32_t* futile) {
     *futile = 0;
     return {};
   }
-  await_others();
+  if (!evicted) await_others();
   if (++*futile > kRelieveAttempts) {
     return Status(StatusCode::kOutOfMemory, holders_text(*store_->arena));
   }
@@ -75,7 +77,7 @@ Status Scheduler::relieve(uint32_t* futile) {
   if (*futile % kRelievePublish == 0) {
     if (Status published = publisher_->publish_now({}); !published.ok()) return published;
   }
-  machine_.clock->sleep_us(kRelievePauseUs);
+  if (!evicted) machine_.clock->sleep_us(kRelievePauseUs);
   return {};
 }
 

@@ -134,6 +134,15 @@ bool TreeState::freeze(Container* container, Lsn cut, Lsn logged, Cut* result) {
   return true;
 }
 
+namespace {
+// Whether a cut would carry on more than it lets go. What was unlinked (rolled back, moved to a
+// layer) goes with the delta, too.
+bool mostly_open(const Container& container, const Delta& active) {
+  return container.intents > 0 && container.intents * 2 > active.versions() &&
+         container.intents * 2 > active.links();
+}
+}  // namespace
+
 std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
   if (container->flushing.exchange(true, std::memory_order_seq_cst)) return std::nullopt;
   Cut result;
@@ -159,7 +168,7 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
       result.cut = std::max(visible, descriptor->run->record.cut);
       if (store_->replaying) recount_open(container, result.cut);
       if (!active->empty()) {
-        if (!force && container->intents > 0 && container->intents * 2 > active->versions()) {
+        if (!force && mostly_open(*container, *active)) {
           container->large.store(false, std::memory_order_relaxed);  // the next write asks again
           container->flushing.store(false, std::memory_order_release);
           return std::nullopt;

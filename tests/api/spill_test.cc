@@ -146,6 +146,27 @@ TEST_F(Spill, many_open_ones_share_the_memory) {
   ASSERT_TRUE(clean(*db_));
 }
 
+TEST_F(Spill, what_is_rolled_back_beside_an_open_one_is_flushed_when_deltas_are_full) {
+  const Tree second = db_->tree("second").value();
+  Transaction open = begin();
+  ASSERT_OK(open.put(tree_, key(0), "open"));
+  ASSERT_OK(open.put(second, key(0), "open"));
+  {
+    Transaction other = begin();
+    for (uint64_t i = 1; i <= 500; ++i) {
+      ASSERT_OK(other.put(tree_, key(i), value_of(i, 2500)));
+      ASSERT_OK(other.put(second, key(i), value_of(i, 2500)));
+    }
+    EXPECT_GT(db_->stats().memory_delta_bytes, 2'500'000u);
+    other.abort();
+  }
+  // No more than what is left to gather: 60% of the deltas' fifth of the budget.
+  ASSERT_OK(db_->drain());
+  EXPECT_LT(db_->stats().memory_delta_bytes, kSpillBudget / 5 / 10 * 6 + 1000);
+  ASSERT_OK(open.commit());
+  EXPECT_TRUE(same(read_all(*db_, tree_), {{key(0), "open"}}));
+}
+
 // ---- Small ones that spill
 
 class SmallSpill : public SimApi {
