@@ -318,8 +318,8 @@ class Scheduler : public txn::Admission {
   os::Mutex space_mutex_;           // on a full disk one thread flushes for all
   size_t flushed_used_ GUARDED_BY(space_mutex_) = 0;  // what was left when it last did
   uint64_t observed_us_ = 0;                          // of the background thread
-  uint64_t adapted_us_ = 0;  // this and the next three: of the background thread
   std::atomic<size_t> charged_overhead_{0};
+  uint64_t adapted_us_ = 0;  // this and the next two: of the background thread
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;
   struct Mover {
