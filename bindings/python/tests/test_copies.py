@@ -48,6 +48,7 @@ class Copies(DatabaseTest):
             self.db.checkpoint(self.place("second"), progress=stop, copy_blocks=True)
 
     def test_repository(self) -> None:
+        self.db.drain()  # so that the second one finds the files of the first
         with Repository(self.place("backups")) as repository:
             first = self.db.backup(repository)
             self.tree[b"new"] = b"1"
