@@ -68,6 +68,7 @@ struct Layer {
   KeyRange range;
   TxnId owner = 0;
   uint64_t level = 0;                     // the savepoint that it began behind; 0: none
+  size_t bytes = 0;                       // about, of intents that would hold the same; its owner's
   std::atomic<Lsn> cts{format::kLsnMax};  // kLsnMax: its transaction is open
   // All of it is in the tree, by commits below this: who reads below needs it. kLsnMax: not yet.
   // Of a range: no container needs it.

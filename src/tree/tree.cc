@@ -298,23 +298,40 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
   }
 }
 
+namespace {
+// The first transaction with an intent on the key of which this is true; 0: none. Its latch is
+// held.
+template <typename Wanted>
+TxnId find_intent_on(const Container* container, std::string_view key, Wanted wanted) {
+  if (container->intents == 0) return 0;
+  const Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
+  const DeltaEntry* entry = delta->find(key, Delta::hash(key));
+  const Version* v = entry == nullptr ? nullptr : entry->newest.load(std::memory_order_relaxed);
+  for (; v != nullptr; v = v->older.load(std::memory_order_relaxed)) {
+    const uint64_t stamp = v->stamp.load(std::memory_order_relaxed);
+    const TxnId id = stamp & ~kIntentBit;
+    if ((stamp & kIntentBit) != 0 && wanted(id)) return id;
+  }
+  return 0;
+}
+}  // namespace
+
 TxnId TreeState::open_intent(std::string_view key, TxnId own) {
   os::epoch::Guard guard;
   Container* container = lock_container(key);
-  TxnId found = 0;
-  if (container->intents > 0) {
-    const Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
-    const DeltaEntry* entry = delta->find(key, Delta::hash(key));
-    const Version* v = entry == nullptr ? nullptr : entry->newest.load(std::memory_order_relaxed);
-    for (; v != nullptr && found == 0; v = v->older.load(std::memory_order_relaxed)) {
-      const uint64_t stamp = v->stamp.load(std::memory_order_relaxed);
-      const TxnId id = stamp & ~kIntentBit;
-      if ((stamp & kIntentBit) == 0 || id == own) continue;
-      if (store_->slots->find(id).outcome == TxnSlots::Outcome::kActive) found = id;
-    }
-  }
+  const TxnId found = find_intent_on(container, key, [&](TxnId id) {
+    return id != own && store_->slots->find(id).outcome == TxnSlots::Outcome::kActive;
+  });
   container->latch.unlock();
   return found;
+}
+
+bool TreeState::has_intent(std::string_view key, TxnId id) {
+  os::epoch::Guard guard;
+  Container* container = lock_container(key);
+  const TxnId found = find_intent_on(container, key, [&](TxnId other) { return other == id; });
+  container->latch.unlock();
+  return found != 0;
 }
 
 Result<TxnId> TreeState::layer_holder(std::string_view key, TxnId own, bool ranges) const {

@@ -141,6 +141,8 @@ class TreeState : public os::InHugePages {
   // Another transaction that has an intent on the key and is neither committed nor rolled back; 0:
   // none.
   TxnId open_intent(std::string_view key, TxnId own) NO_THREAD_SAFETY_ANALYSIS;
+  // Whether this transaction has one there.
+  bool has_intent(std::string_view key, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
   // Whether nothing may be left of the container by now (TreeCursor::look_for_dead).
   [[nodiscard]] static bool stamp(const Undo& undo, TxnId id, Lsn cts) NO_THREAD_SAFETY_ANALYSIS;
   static void roll_back(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;

@@ -19,6 +19,10 @@
 
 namespace hawthorn::txn {
 
+namespace {
+constexpr uint64_t kGivenBackUsMax = 1'000'000;
+}
+
 bool Txn::writes_into(const ReadFence& reads) const {
   for (size_t i = 0; i < undo_.size(); ++i) {
     if (reads.contains(undo_[i].tree->id(), undo_[i].key)) return true;
@@ -67,11 +71,11 @@ void Txn::note_held_locks(std::string* held) const {
 }
 
 // All rows that it wrote, and nobody else has an intent there. On an error, none that it had not.
-Status Txn::lock_written() {
+Status Txn::lock_written(uint64_t timeout_us) {
   const size_t held = locks_.size();
   for (size_t i = 0; i < undo_.size(); ++i) {
     const tree::Undo& undo = undo_[i];
-    Status status = lock_row(undo.tree, undo.key, LockMode::kExclusive, lock_timeout_us_);
+    Status status = lock_row(undo.tree, undo.key, LockMode::kExclusive, timeout_us);
     if (status.ok()) continue;
     services_.row_locks->release_to(locks_, held);
     return status;
@@ -111,16 +115,19 @@ Status Txn::prepare(std::string_view id) {
     return Status(StatusCode::kNotSupported,
                   "a transaction that makes or drops trees cannot be prepared");
   }
-  if (!layers_.empty()) {
-    return Status(StatusCode::kNotSupported,
-                  has_spilled() ? "a transaction larger than its share of memory cannot be prepared"
-                                : "a transaction that has deleted a range cannot be prepared");
-  }
+  if (Status s = may_bring_back(); !s.ok()) return s;
   if (Status s = ask_hooks(0, Durability::kFull); !s.ok()) return s;
+  prepared_operations_ = info(0, Durability::kFull).operations;
+  // Who asks for a lock of what was in layers finds it taken, and gives it back at once.
+  const uint64_t timeout_us =
+      layers_.empty() ? lock_timeout_us_ : std::max(lock_timeout_us_, kGivenBackUsMax);
+  if (!layers_.empty()) {
+    if (Status s = bring_back(timeout_us); !s.ok()) return s;
+  }
   PrepareRecords records{.id = std::string(id), .held = {}};
   note_held_locks(&records.held);
   const size_t locks = locks_.size();
-  if (Status s = lock_written(); !s.ok()) return s;
+  if (Status s = lock_written(timeout_us); !s.ok()) return s;
   if (!operations_.empty()) {
     if (broken_ = log_in_chunks(operations_); !broken_.ok()) {
       give_up_log();
@@ -235,7 +242,7 @@ Status Txn::commit_prepared(Durability durability) {
     services_.trees->moved();
     break;
   }
-  const CommitInfo told = info(0, durability);
+  const CommitInfo told{prepared_operations_, durability};
   finish();
   const Status status = services_.sequencer->make_durable(cts, durability);
   tell_hooks(told, cts, status);
@@ -324,6 +331,7 @@ Status Txn::end_found(const FoundPrepared& found) {
   }
   services_.reappender->add(logged_);
   chunk_seq_ = found.operations;  // all of them are logged
+  prepared_operations_ = found.operations;
   count_prepared();
   count_memory();
   return {};

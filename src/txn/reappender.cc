@@ -103,6 +103,19 @@ Status Reappender::step(bool* moved) {
   return status;
 }
 
+Status Reappender::move(LoggedTxn& txn) {
+  for (os::SpinWait wait; moving_.exchange(true, std::memory_order_acquire);) wait.once();
+  const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> until_here(
+      &moving_, [](std::atomic<bool>* moving) { moving->store(false, std::memory_order_release); });
+  os::MutexLock lock(txn.mutex);
+  size_t bytes = 0;
+  Status status;
+  do {
+    status = move_chunk(txn, &bytes);
+  } while (status.ok() && txn.move_start != 0);
+  return status;
+}
+
 Status Reappender::move_chunk(LoggedTxn& txn, size_t* bytes) {
   if (txn.move_start == 0) {
     txn.move_start = sequencer_->log()->head();

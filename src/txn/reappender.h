@@ -88,6 +88,9 @@ class Reappender {
   // Moves a part of the transaction that holds the log from furthest back. *moved: there was
   // something to do. Errors: those of the log; the rest is moved by a later call.
   Status step(bool* moved);
+  // Moves all that it has logged, by its owner. Errors: those of the log; the rest is moved by
+  // another call.
+  Status move(LoggedTxn& txn);
 
  private:
   std::shared_ptr<LoggedTxn> oldest(Lsn* first_lsn) const;

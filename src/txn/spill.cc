@@ -12,11 +12,14 @@
 //    dropped, and of what is logged.
 
 #include <algorithm>
+#include <new>
 #include <set>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "format/catalog_entry.h"
+#include "tree/cursor.h"
 #include "txn/spill_sizing.h"
 #include "txn/transaction.h"
 
@@ -171,6 +174,9 @@ bool Txn::spill_batch(SpillBatch* batch, std::vector<bool>* gone) {
     for (const SpillBatch::Entry& entry : batch->entries) {
       (*gone)[entry.number] = tree::TreeState::unlink_for_layer(undo_[entry.number], id_);
     }
+    for (size_t i = 0; i < writes.size(); ++i) {
+      batch->to[i].layer->bytes += writes[i].key.size() + writes[i].value.size() + kIntentOverhead;
+    }
   }
   *batch = SpillBatch();
   return done;
@@ -256,6 +262,96 @@ void Txn::repack_keys(const std::function<size_t(size_t)>& renumbered) {
   }
   for (size_t i = 0; i < undo_.size(); ++i) undo_[i].key = keys[i];
   marks_ = std::move(placed);
+}
+
+// ---- Back into the deltas, where what is prepared stands
+
+Status Txn::may_bring_back() const {
+  size_t bytes = intent_bytes_;
+  for (const OwnLayer& own : layers_) {
+    if (own.layer->deletes()) {
+      return Status(StatusCode::kNotSupported,
+                    "a transaction that has deleted a range cannot be prepared");
+    }
+    bytes += own.layer->bytes;
+  }
+  const size_t most = services_.store->arena->budget() / kMemoryShare;
+  if (layers_.empty() || bytes <= most) return {};
+  return Status(StatusCode::kNotSupported,
+                "a transaction that takes " + std::to_string(bytes) +
+                    " bytes of memory cannot be prepared: its share are " + std::to_string(most));
+}
+
+// Logs all of it anew: what the log has of it by now are more operations. On an error it is as it
+// was, or only abort is left.
+Status Txn::bring_back(uint64_t timeout_us) {
+  if (!operations_.empty()) {
+    if (broken_ = log_in_chunks(operations_); !broken_.ok()) {
+      give_up_log();
+      return broken_;
+    }
+    operations_.clear();
+  }
+  const uint64_t before = mark();
+  const uint64_t own_timeout_us = std::exchange(lock_timeout_us_, timeout_us);
+  Status status;
+  try {
+    for (size_t i = layers_.size(); i > 0 && status.ok(); --i) status = write_again(layers_[i - 1]);
+  } catch (const std::bad_alloc&) {
+    status = Status(StatusCode::kOutOfMemory, "there is no memory to prepare a transaction");
+  }
+  lock_timeout_us_ = own_timeout_us;
+  if (!status.ok()) {
+    if (Status s = roll_back_to(before); !s.ok()) return s;
+    static_cast<void>(release_mark(before).ok());
+    return status;
+  }
+  static_cast<void>(release_mark(before).ok());
+  {
+    os::MutexLock lock(logged_->mutex);
+    logged_->logged = static_cast<uint32_t>(undo_.size());
+    logged_->move_start = 0;
+    logged_->stays.store(false, std::memory_order_release);
+  }
+  chunk_seq_ = context_.seq;
+  broken_ = Status(StatusCode::kOutOfMemory);  // where the next line throws
+  broken_ = with_log_space([&] { return services_.reappender->move(*logged_); });
+  if (!broken_.ok()) {
+    give_up_log();
+    return broken_;
+  }
+  drop_layers(0);
+  if (layered_dead_ != nullptr) layered_dead_->clear();
+  count_memory();
+  return {};
+}
+
+// What has an intent was written later, or is back from a later layer.
+Status Txn::write_again(const OwnLayer& own) {
+  tree::TreeCursor cursor(own.layer->data, tree::kNewestOfLayer, {});
+  std::vector<std::pair<std::string, std::string>> batch;
+  size_t bytes = 0;
+  const auto write_batch = [&]() -> Status {
+    for (const auto& [key, encoded] : batch) {
+      if (own.tree->has_intent(key, id_)) continue;
+      const tree::LayerEntry entry = tree::decode_layer_entry(encoded);
+      if (Status s = take_memory([&] { return reserve_key(key.size() + 1); }); !s.ok()) return s;
+      const format::OperationType type = tree::operation_type(entry.kind);
+      if (Status s = install(own.tree, type, keep_key(key), entry.value); !s.ok()) return s;
+      intent_bytes_ += key.size() + entry.value.size() + kIntentOverhead;
+    }
+    batch.clear();
+    bytes = 0;
+    return {};
+  };
+  for (bool there = cursor.first(); there; there = cursor.next()) {
+    batch.emplace_back(cursor.key(), cursor.value());
+    bytes += cursor.key().size() + cursor.value().size();
+    if (bytes < kBatchBytes && batch.size() < kBatchOperations) continue;
+    if (Status s = write_batch(); !s.ok()) return s;
+  }
+  if (!cursor.status().ok()) return cursor.status();
+  return write_batch();
 }
 
 // ---- Its end

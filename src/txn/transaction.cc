@@ -150,39 +150,44 @@ Status Txn::lock(tree::TreeState* tree, std::string_view key, LockMode mode, uin
   return Status(StatusCode::kConflict);
 }
 
-// A lock that fails leaves nothing behind.
+// A lock that fails leaves nothing behind. Who has the key in a layer is waited for without the
+// lock: he has given his back, and takes it again where he writes the key again or is prepared.
 Status Txn::lock_row(tree::TreeState* tree, std::string_view key, LockMode mode,
                      uint64_t timeout_us) {
   RowLocks& row_locks = *services_.row_locks;
-  const size_t before = locks_.size();
-  if (Status s = row_locks.acquire(locks_, id_, tree->id(), key, mode, timeout_us); !s.ok()) {
-    return s;
+  for (;;) {
+    const size_t before = locks_.size();
+    if (Status s = row_locks.acquire(locks_, id_, tree->id(), key, mode, timeout_us); !s.ok()) {
+      return s;
+    }
+    // Held already: others were waited for then.
+    if (locks_.size() == before) return {};
+    Status status = await_intents(tree, key, timeout_us);
+    Result<TxnId> holder(TxnId{0});
+    if (status.ok() && tree->layers().any()) holder = tree->layer_holder(key, id_, true);
+    if (!holder.ok()) status = holder.status();
+    if (status.ok() && *holder == 0) return status;
+    row_locks.release_to(locks_, before);
+    if (status.ok()) status = await_layers(tree, key, timeout_us);
+    if (!status.ok()) return status;
   }
-  // Held already: intents were waited for then.
-  if (locks_.size() == before) return {};
-  Status status = await_intents(tree, key, timeout_us);
-  if (!status.ok()) row_locks.release_to(locks_, before);
-  return status;
 }
 
 // Until nobody else has the key in a layer. Whoever has it holds it as he would hold a lock.
-Status Txn::await_layers(tree::TreeState* tree, std::string_view key) {
+Status Txn::await_layers(tree::TreeState* tree, std::string_view key, uint64_t timeout_us) {
   const auto holder = [&] {
     context_.layers = tree->layers().state();
     // Who holds a range of an exclusive one's commits behind it, and waits for that.
     return tree->layer_holder(key, id_, mode_ != Mode::kExclusive);
   };
-  return await_end(tree, key, lock_timeout_us_, holder);
+  return await_end(tree, key, timeout_us, holder);
 }
 
 // Writers that take no locks may have been here before the lock. Mostly they are about to commit;
 // an optimistic transaction may take its time.
 Status Txn::await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us) {
-  return await_end(tree, key, timeout_us, [&]() -> Result<TxnId> {
-    if (const TxnId other = tree->open_intent(key, id_); other != 0) return other;
-    if (!tree->layers().any()) return TxnId{0};
-    return tree->layer_holder(key, id_, true);
-  });
+  return await_end(tree, key, timeout_us,
+                   [&]() -> Result<TxnId> { return tree->open_intent(key, id_); });
 }
 
 // Waits until `find` finds no other transaction any more.
@@ -256,7 +261,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
   for (uint32_t futile = 0;;) {
     context_.layers = tree->layers().state();
     if (tree::Layers::any(context_.layers)) {
-      if (Status s = await_layers(tree, key); !s.ok()) return s;
+      if (Status s = await_layers(tree, key, lock_timeout_us_); !s.ok()) return s;
       if (layered_dead_ != nullptr) layered_dead_->revive(tree->id(), key);
     }
     HAWTHORN_TEST_POINT("txn.layers_asked");

@@ -296,7 +296,7 @@ class Txn : private CommitCheck {
   bool drops_tree_of(const PreparedWork& work) const override;
   void begin_logging();
   void note_held_locks(std::string* held) const;
-  Status lock_written();
+  Status lock_written(uint64_t timeout_us);
   Status log_prepare(const CommitRequest& request, PrepareRecords* records, Lsn* lsn);
   Status log_outcome(format::RecordType type, Lsn* lsn);
   void count_prepared();
@@ -342,7 +342,10 @@ class Txn : private CommitCheck {
   void show_layers(Lsn cts) override;
   void drop_layers(uint64_t from_level);
   void finish_layers();
-  Status await_layers(tree::TreeState* tree, std::string_view key);
+  Status await_layers(tree::TreeState* tree, std::string_view key, uint64_t timeout_us);
+  Status may_bring_back() const;
+  Status bring_back(uint64_t timeout_us);
+  Status write_again(const OwnLayer& own);
   bool has_spilled() const;
   bool spilled_beside_range() const;
   void hold_log();
@@ -412,7 +415,8 @@ class Txn : private CommitCheck {
   ConflictSearch search_;              // of what was written
   ReadSet reads_;
   HeldLocks locks_;
-  std::unique_ptr<PreparedWork> prepared_;   // null: it is not
+  std::unique_ptr<PreparedWork> prepared_;  // null: it is not
+  uint64_t prepared_operations_ = 0;
   const PrepareRecords* records_ = nullptr;  // logged_'s
   size_t prepared_bytes_ = 0;                // that both take, counted
   uint64_t found_bytes_ = 0;                 // logged of it, where it was found

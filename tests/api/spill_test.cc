@@ -146,6 +146,34 @@ TEST_F(Spill, many_open_ones_share_the_memory) {
   ASSERT_TRUE(clean(*db_));
 }
 
+// Where others fill the memory, a transaction below its share may have gone to layers; one that is
+// larger cannot be prepared, and is as it was.
+TEST_F(Spill, only_what_is_larger_than_its_share_cannot_be_prepared) {
+  const auto write = [&](Transaction& txn, uint64_t first, uint64_t count) {
+    for (uint64_t i = first; i < first + count; ++i) {
+      ASSERT_OK(txn.put(tree_, key(i), value_of(i, 3000)));
+      expected_[key(i)] = value_of(i, 3000);
+    }
+  };
+  std::vector<Transaction> open;
+  for (uint64_t t = 0; t < 6; ++t) {
+    open.push_back(begin());
+    write(open.back(), t * 800, 800);
+  }
+  EXPECT_GT(db_->stats().layers, 0u);
+  Transaction large = begin();
+  write(large, 5000, 2000);
+  const Status refused = large.prepare("large");
+  EXPECT_TRUE(refused.is(StatusCode::kNotSupported)) << refused.to_string();
+  for (uint64_t t = 0; t < open.size(); ++t) {
+    ASSERT_OK(open[t].prepare(std::to_string(t)));
+    ASSERT_OK(open[t].commit());
+  }
+  ASSERT_OK(large.commit());
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  ASSERT_TRUE(clean(*db_));
+}
+
 TEST_F(Spill, what_is_rolled_back_beside_an_open_one_is_flushed_when_deltas_are_full) {
   const Tree second = db_->tree("second").value();
   Transaction open = begin();
@@ -257,6 +285,45 @@ TEST_F(SmallSpill, stays_over_restarts_for_a_named_snapshot) {
   expect(now);
 }
 
+// Its intents are in the deltas then, and its operations once in the log, which may move them.
+TEST_F(SmallSpill, comes_back_to_be_prepared) {
+  for (const bool commits : {true, false}) {
+    SCOPED_TRACE(commits);
+    Contents now = commit_rows(0, 1);
+    ASSERT_OK(db_->drain());
+    Contents then = now;
+    {
+      Transaction txn = begin();
+      then.merge(write_rows(txn, tree_, kRows, 2));
+      for (uint64_t i = 0; i < kRows; i += 3) {
+        ASSERT_OK(txn.del(tree_, big_endian(i)));
+        then.erase(big_endian(i));
+      }
+      const Savepoint savepoint = *txn.savepoint();
+      write_rows(txn, tree_, 0, 3);
+      ASSERT_OK(txn.rollback_to(savepoint));
+      for (const auto& [key, value] : write_rows(txn, tree_, kRows / 2, 4)) then[key] = value;
+      EXPECT_GT(db_->stats().layers, 0u);
+      ASSERT_OK(txn.prepare("p"));
+      EXPECT_EQ(db_->stats().layers, 0u);
+      EXPECT_TRUE(db_->put(tree_, big_endian(kRows), "x").is(StatusCode::kTimedOut));
+    }
+    for (int life = 0; life < 2; ++life) {
+      open_small();
+      ASSERT_EQ(db_->prepared().value().size(), 1u);
+      EXPECT_TRUE(db_->put(tree_, big_endian(kRows), "x").is(StatusCode::kTimedOut));
+      expect(now);
+    }
+    ASSERT_OK(commits ? db_->commit_prepared("p") : db_->rollback_prepared("p"));
+    expect(commits ? then : now);
+    open_small();
+    expect(commits ? then : now);
+    ASSERT_OK(db_->drain());
+    ASSERT_OK(db_->delete_range(tree_, ""));
+    ASSERT_OK(db_->drain());
+  }
+}
+
 TEST_F(SmallSpill, stays_beside_a_prepared_transaction_over_restarts) {
   {
     Transaction prepared = begin();
@@ -355,7 +422,6 @@ TEST_F(SmallSpill, what_is_not_supported_says_so) {
   {
     Transaction txn = begin();
     write_rows(txn, tree_, 0, 0);
-    EXPECT_TRUE(txn.prepare("p").is(StatusCode::kNotSupported));
     EXPECT_TRUE(db_->set_merge_operator(tree_, "append").is(StatusCode::kBusy));
     ASSERT_OK(txn.commit());
   }

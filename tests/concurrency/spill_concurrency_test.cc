@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -49,6 +50,39 @@ class SpillConcurrency : public ::testing::Test {
   std::unique_ptr<Db> db_;
   Tree tree_;
 };
+
+// Who waits for a row in a layer has no lock of it, so that its owner may write it again.
+TEST_F(SpillConcurrency, owners_of_layers_wait_for_nobody_who_waits_for_them) {
+  for (const bool prepares : {true, false}) {
+    SCOPED_TRACE(prepares);
+    Transaction owner = *db_->begin({.mode = TxnMode::kPessimistic});
+    for (uint64_t i = 0; i < kRows; ++i) ASSERT_OK(owner.put(tree_, row(i), value_of(i, 60)));
+    ASSERT_GT(db_->stats().layers, 0u);
+    std::vector<std::thread> waiting;
+    for (uint64_t t = 0; t < 4; ++t) {
+      waiting.emplace_back([&, t] {
+        Transaction other = *db_->begin(
+            {.mode = TxnMode::kPessimistic, .isolation = Isolation::kReadCommitted});
+        EXPECT_OK(other.lock(tree_, row(t), RowLock::kExclusive));
+        EXPECT_OK(other.put(tree_, row(t), "later"));
+        EXPECT_OK(other.commit());
+      });
+    }
+    // Perhaps while all of them wait; whatever the moment, nothing fails.
+    for (uint64_t n = 0; n < 200; ++n) {
+      ASSERT_OK(owner.put(tree_, row(n % 4), "again"));
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    if (prepares) EXPECT_OK(owner.prepare("p"));
+    EXPECT_OK(owner.commit());
+    for (std::thread& thread : waiting) thread.join();
+    for (uint64_t i = 0; i < kRows; ++i) {
+      Value value;
+      ASSERT_OK(db_->get(tree_, row(i), value));
+      ASSERT_EQ(value.view(), i < 4 ? std::string("later") : value_of(i, 60));
+    }
+  }
+}
 
 TEST_F(SpillConcurrency, is_seen_as_a_whole_and_loses_nothing) {
   const uint64_t rounds = environment_number("HAWTHORN_OPERATIONS", 12);

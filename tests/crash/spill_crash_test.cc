@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
@@ -60,6 +61,7 @@ class SpillLives {
   }
   uint64_t layers() const { return layers_; }
   uint64_t ranges() const { return ranges_; }
+  uint64_t found() const { return found_; }
 
  private:
   std::unique_ptr<Db> open(const os::Machine& machine) {
@@ -77,6 +79,7 @@ class SpillLives {
       if (!tree.ok()) return nullptr;
       trees_[i] = *tree;
     }
+    if (!end_found(**db)) return nullptr;
     const Contents found = read(**db);
     const auto checked = clean(**db);
     if (disk_->stopped()) return nullptr;
@@ -92,6 +95,33 @@ class SpillLives {
     return ::testing::Test::HasFailure() ? nullptr : std::move(*db);
   }
 
+  // What is prepared: all of it is there, to be committed as a whole, or not at all. False: the
+  // disk has stopped, or it failed.
+  bool end_found(Db& db) {
+    Result<std::vector<PreparedTransaction>> there = db.prepared();
+    if (!there.ok()) return false;
+    EXPECT_LE(there->size(), prepared_.has_value() ? 1u : 0u);
+    EXPECT_TRUE(!must_be_prepared_ || there->size() == 1);
+    if (::testing::Test::HasFailure()) return false;
+    if (there->empty()) return true;
+    must_be_prepared_ = false;
+    ++found_;
+    return end_prepared(db);
+  }
+
+  bool end_prepared(Db& db) {
+    const bool commits = !prng_.one_in(3);
+    if (commits) next_ = *prepared_;
+    const Status status = commits ? db.commit_prepared("p") : db.rollback_prepared("p");
+    if (!status.ok()) {
+      EXPECT_TRUE(disk_->stopped()) << status.to_string();
+      return false;
+    }
+    prepared_.reset();
+    contents_ = next_;
+    return true;
+  }
+
   Contents read(Db& db) {
     Contents result;
     for (size_t i = 0; i < kTrees.size(); ++i) {
@@ -103,6 +133,12 @@ class SpillLives {
 
   void step(std::unique_ptr<Db>& db, const os::Machine& machine) {
     const uint64_t pick = prng_.below(20);
+    if (must_be_prepared_ && pick < 8) {
+      must_be_prepared_ = false;  // it may be on its way out
+      end_prepared(*db);
+      return;
+    }
+    if (must_be_prepared_ && pick < 13) return;
     if (pick < 8) return transaction(*db);
     if (pick < 13) return writes(*db);
     Status status;
@@ -167,6 +203,18 @@ class SpillLives {
       ASSERT_OK(status);
     }
     if (prng_.one_in(5)) return txn.abort();
+    if (prng_.one_in(3)) {
+      prepared_ = own;
+      const Status status = txn.prepare("p");  // what went to layers comes back
+      if (disk_->stopped()) return;
+      if (status.ok()) {
+        must_be_prepared_ = true;
+        return;
+      }
+      // It has deleted a range.
+      ASSERT_TRUE(status.is(StatusCode::kNotSupported)) << status.to_string();
+      prepared_.reset();
+    }
     next_ = own;
     const Status status = txn.commit();
     if (!status.ok() && disk_->stopped()) return;
@@ -210,6 +258,9 @@ class SpillLives {
   std::array<Tree, kTrees.size()> trees_;
   Contents contents_;
   Contents next_;  // where what was under way when the machine stopped came to its end
+  std::optional<Contents> prepared_;  // with what may be prepared, under "p"
+  bool must_be_prepared_ = false;
+  uint64_t found_ = 0;
   uint64_t layers_ = 0;
   uint64_t ranges_ = 0;
 };
@@ -224,6 +275,7 @@ TEST(SpillCrash, any_moment) {
   const uint64_t count = only != 0 ? 1 : scaled(60);
   uint64_t layers = 0;
   uint64_t ranges = 0;
+  uint64_t found = 0;
   for (uint64_t i = 1; i <= count && !::testing::Test::HasFailure(); ++i) {
     const uint64_t seed = only != 0 ? only : i;
     SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
@@ -232,12 +284,14 @@ TEST(SpillCrash, any_moment) {
     if (!::testing::Test::HasFailure()) test.finish();
     layers += test.layers();
     ranges += test.ranges();
+    found += test.found();
   }
   txn::memory_share_max = ~size_t{0};
   // One that never finds any would pass, too.
   if (only == 0) {
     EXPECT_GT(layers, count / 2);
     EXPECT_GT(ranges, count / 2);
+    EXPECT_GT(found, count / 20);
   }
 }
 

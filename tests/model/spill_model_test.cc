@@ -1,7 +1,7 @@
-// Transactions whose intents leave the deltas (txn/spill_sizing.h), and deleted ranges, against a
-// map: random operations in transactions of every kind, with savepoints, beside single writes,
-// snapshots, cursors and restarts. What others may do while a layer is open or fresh is not
-// foretold: a write may be turned away; but what is seen is.
+// Transactions whose intents leave the deltas (txn/spill_sizing.h), and come back where they are
+// prepared, and deleted ranges, against a map: random operations in transactions of every kind,
+// with savepoints, beside single writes, snapshots, cursors and restarts. What others may do while
+// a layer is open or fresh is not foretold: a write may be turned away; but what is seen is.
 #include <map>
 
 #include "base/prng.h"
@@ -46,6 +46,7 @@ class SpillModel {
     ASSERT_OK(db_->close());
   }
   uint64_t spilled() const { return spilled_; }
+  uint64_t prepared() const { return prepared_; }
 
  private:
   struct Mark {
@@ -216,9 +217,19 @@ class SpillModel {
       txn.abort();
       return;
     }
-    const Status status = txn.commit();
-    if (!status.ok()) {
-      ASSERT_TRUE(status.is_conflict() && others) << status.to_string();
+    kept = nullptr;
+    std::optional<bool> committed;
+    if (!exclusive && prng_.one_in(2)) {
+      end_prepared(txn, others, &committed);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    if (!committed.has_value()) {
+      const Status status = txn.commit();
+      if (!status.ok()) {
+        ASSERT_TRUE(status.is_conflict() && others) << status.to_string();
+        return;
+      }
+    } else if (!*committed) {
       return;
     }
     ++spilled_;
@@ -228,6 +239,35 @@ class SpillModel {
       if (was == before.end() || was->second != value) own[key] = value;
     }
     now_ = own;
+  }
+
+  // In two phases, where that is possible: what went to layers comes back for it.
+  void end_prepared(Transaction& txn, bool others, std::optional<bool>* committed) {
+    if (prng_.one_in(4)) ASSERT_OK(txn.savepoint().status());
+    const std::string id = "p" + std::to_string(++number_);
+    const Status status = txn.prepare(id);
+    if (!status.ok()) {
+      // It has deleted a range.
+      const bool may_be = status.is(StatusCode::kNotSupported) || (status.is_conflict() && others);
+      ASSERT_TRUE(may_be) << status.to_string();
+      return;
+    }
+    ++prepared_;
+    const bool by_id = prng_.one_in(2);
+    if (by_id) {
+      txn = Transaction();
+      if (prng_.one_in(2)) reopen();
+      if (prng_.one_in(2)) ASSERT_OK(db_->flush());
+    }
+    expect_same(read_all(*db_, tree_), now_, "beside a prepared transaction");
+    *committed = !prng_.one_in(3);
+    if (by_id) {
+      ASSERT_OK(**committed ? db_->commit_prepared(id) : db_->rollback_prepared(id));
+    } else if (**committed) {
+      ASSERT_OK(txn.commit());
+    } else {
+      txn.abort();
+    }
   }
 
   void walk(Cursor& cursor, const Contents& own) {
@@ -277,16 +317,20 @@ class SpillModel {
   const uint32_t dead_min_ = tree::layered_dead_min;
   uint64_t number_ = 0;
   uint64_t spilled_ = 0;
+  uint64_t prepared_ = 0;
 };
 
 TEST(SpillModel, random) {
+  uint64_t prepared = 0;
   for (uint64_t seed = 1; seed <= scaled(4); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     SpillModel model(seed);
     model.run(30);
     EXPECT_GT(model.spilled(), 3u);
+    prepared += model.prepared();
     if (::testing::Test::HasFailure()) return;
   }
+  EXPECT_GT(prepared, 3u);
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ class Copies(DatabaseTest):
         self.assertEqual(len(self.db["none"]), 0)
 
     def test_check_and_repair(self) -> None:
-        self.db.flush()
+        self.db.drain()  # all of it is in "t" itself
         told: list[Any] = []
         report = self.db.check(threads=2, progress=lambda *numbers: told.append(numbers))
         self.assertTrue(report["ok"])
@@ -144,14 +144,22 @@ class Copies(DatabaseTest):
             (os.path.join(self.path, name) for name in os.listdir(self.path) if "data" in name),
             key=os.path.getsize,
         )
-        with open(data, "r+b") as file:
-            place = file.read().find(b"v" * 200)
+        with open(data, "rb") as file:
+            content = file.read()
+        place = -1
+        while True:
+            place = content.find(b"v" * 200, place + 1)
             self.assertGreater(place, 0)
-            file.seek(place)
-            file.write(b"damage")
-        self.db = hawthorn.open(self.path)
-        report = self.db.check()
-        self.assertFalse(report["ok"])
+            with open(data, "r+b") as file:
+                file.seek(place)
+                file.write(b"damage")
+            self.db = hawthorn.open(self.path)
+            report = self.db.check()
+            if not report["ok"]:
+                break
+            # What was merged since lies there still, and nobody needs it.
+            self.db.close()
+            place += 64 << 10
         self.assertIn("t", {item["tree_name"] for item in report["items"]})
         with self.assertRaises(hawthorn.CorruptionError):
             list(self.db["t"].range())
