@@ -17,13 +17,13 @@
 // layout, and the shared library exports each function under the version HAWTHORN_1. docs/c-api.md
 // says more, and what is not offered in C.
 
-#include "hawthorn/c/access.h"
-#include "hawthorn/c/base.h"
-#include "hawthorn/c/check.h"
-#include "hawthorn/c/copies.h"
-#include "hawthorn/c/cursor.h"
-#include "hawthorn/c/db.h"
-#include "hawthorn/c/feed.h"
-#include "hawthorn/c/options.h"
-#include "hawthorn/c/read_queue.h"
-#include "hawthorn/c/transaction.h"
+#include "c/access.h"
+#include "c/base.h"
+#include "c/check.h"
+#include "c/copies.h"
+#include "c/cursor.h"
+#include "c/db.h"
+#include "c/feed.h"
+#include "c/options.h"
+#include "c/read_queue.h"
+#include "c/transaction.h"

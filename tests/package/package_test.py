@@ -197,6 +197,18 @@ class Package(unittest.TestCase):
                     "-Werror", f"-I{self.prefix / 'include'}", "-include", header, "-x", "c++",
                     os.devnull)
 
+    def test_c_headers_need_no_path(self):
+        """Tools that make bindings are given a header alone."""
+        headers = [self.prefix / "include" / "hawthorn" / "c.h"]
+        for name in ("mdbx.h", "lmdb.h", "sqlite3.h", "rocksdb/c.h"):
+            found = sorted(self.shims.rglob(name))
+            self.assertTrue(found or not self.has_shims, name)
+            headers += found
+        for header in headers:
+            with self.subTest(header=header):
+                run(arguments.cc, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x",
+                    "c", header)
+
     def pack(self, generator, name):
         # Twice, each with files of other times: of one moment, so the bytes have to be the same.
         found = []
@@ -260,5 +272,6 @@ if __name__ == "__main__":
     parser.add_argument("--build", required=True)
     parser.add_argument("--version", required=True)
     parser.add_argument("--cxx", required=True)
+    parser.add_argument("--cc", required=True)
     arguments, rest = parser.parse_known_args()
     sys.exit(unittest.main(argv=[sys.argv[0]] + rest))

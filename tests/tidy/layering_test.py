@@ -48,8 +48,8 @@ MAY_INCLUDE = {
     "tests": {PUBLIC, "testing", "tools", "bench"} | src(*SRC),
 }
 
-# Shims offer other engines' headers: each has a folder `include`, which nobody else uses.
-SHIM_INCLUDES = ("shims/rocksdb", "shims/mdbx")
+# Shims offer other engines' headers, from folders which nobody else uses.
+SHIM_INCLUDES = {"shims/rocksdb": ("include",), "shims/mdbx": ("include", "include/common")}
 
 # Everything that touches the machine goes through src/os, so that a simulated one can take its
 # place; src/base sits below it and has no I/O at all.
@@ -86,7 +86,8 @@ def folder_of(relative):
 
 def resolve(root, path, target):
     """The file of the tree that an #include names, relative to root, or None for a foreign one."""
-    shims = [root / name / "include" for name in SHIM_INCLUDES if path.is_relative_to(root / name)]
+    shims = [root / name / folder for name, folders in SHIM_INCLUDES.items()
+             if path.is_relative_to(root / name) for folder in folders]
     for base in (path.parent, *shims, root / "include", root / "src", root):
         candidate = base / target
         if candidate.is_file():

@@ -11,7 +11,7 @@
 // HAWTHORN_NOT_SUPPORTED for what trees of that shape have not (key_order.h).
 // Durable: a write is, as its options say, when it returns.
 
-#include "hawthorn/c/db.h"
+#include "db.h"
 
 #ifdef __cplusplus
 extern "C" {

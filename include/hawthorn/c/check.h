@@ -1,7 +1,7 @@
 #pragma once
 // Verifying a database, and making a new one of what is readable of a damaged one (db.h, repair.h).
 
-#include "hawthorn/c/db.h"
+#include "db.h"
 
 #ifdef __cplusplus
 extern "C" {

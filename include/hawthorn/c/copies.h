@@ -2,9 +2,9 @@
 // Copies of a database in use: checkpoints, backups in a repository, backups by stream; and bulk
 // loading. backup.h and ingest.h say what each is; docs/backup.md the bytes.
 
-#include "hawthorn/c/access.h"
-#include "hawthorn/c/db.h"
-#include "hawthorn/c/transaction.h"
+#include "access.h"
+#include "db.h"
+#include "transaction.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,7 +10,7 @@
 // hands out unless it is of keys only; the message names its key. An error stays, and the cursor
 // stands nowhere, until first, last or a seek: hawthorn_db_read_part reads such a value.
 
-#include "hawthorn/c/db.h"
+#include "db.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,8 +6,8 @@
 // HAWTHORN_CLOSED, HAWTHORN_FORKED, and HAWTHORN_INVALID_ARGUMENT for what base.h says. What a
 // function does in full, db.h says of the one of that name.
 
-#include "hawthorn/c/base.h"
-#include "hawthorn/c/options.h"
+#include "base.h"
+#include "options.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,9 +2,9 @@
 // What others read of a database: change feeds, replicas that are kept equal by them, and followers
 // in other processes. feed.h, replica.h and follower.h say what each is.
 
-#include "hawthorn/c/access.h"
-#include "hawthorn/c/db.h"
-#include "hawthorn/c/transaction.h"
+#include "access.h"
+#include "db.h"
+#include "transaction.h"
 
 #ifdef __cplusplus
 extern "C" {

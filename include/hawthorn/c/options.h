@@ -12,7 +12,7 @@
 // Errors, where none are named: HAWTHORN_INVALID_ARGUMENT. Threads: one at a time; an object may be
 // used to open any number of databases, at the same time, too.
 
-#include "hawthorn/c/base.h"
+#include "base.h"
 
 #ifdef __cplusplus
 extern "C" {

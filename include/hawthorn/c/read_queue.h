@@ -5,7 +5,7 @@
 // where none was given, hawthorn_read_queue_take behind these, by the tag of the read.
 // Threads: one at a time. Lifetime: hawthorn_db_close returns HAWTHORN_BUSY while a queue is there.
 
-#include "hawthorn/c/db.h"
+#include "db.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,9 +9,9 @@
 // abort. Threads: one transaction, its nested ones and its cursors, from one thread at a time.
 // Durable: what commit is told; nothing of an unfinished one survives, unless it is prepared.
 
-#include "hawthorn/c/access.h"
-#include "hawthorn/c/cursor.h"
-#include "hawthorn/c/db.h"
+#include "access.h"
+#include "cursor.h"
+#include "db.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -377,7 +377,7 @@ IOStatus EngineImpl::VerifyBackup(BackupID id, bool) const {
 
 S EngineImpl::create(const rocksdb::CreateBackupOptions& options, rocksdb::DB* db,
                      const std::string& app_metadata, BackupID* id) {
-  auto* const impl = dynamic_cast<DBImpl*>(db->GetRootDB());
+  auto* const impl = OwnKind<DBImpl>::find(db->GetRootDB());
   if (impl == nullptr) return S::NotSupported("a backup of this database");
   if (stopped_) return stopped();
   if (options.flush_before_backup) {

@@ -119,7 +119,7 @@ BatchRead BatchIndex::read(const FamilyIndex& family, FamilyIndex::Entries::cons
 rocksdb::Status fold(rocksdb::ColumnFamilyHandle* handle, const Slice& key, const BatchRead& merges,
                      std::optional<Slice> below, std::string* value) {
   if (handle == nullptr) return S::InvalidArgument("Must provide a column family");
-  const auto* const known = dynamic_cast<const HandleImpl*>(handle);
+  const auto* const known = OwnKind<HandleImpl>::find(handle);
   const rocksdb::MergeOperator* const with = known == nullptr ? nullptr : known->family()->merges;
   if (with == nullptr) {
     return S::InvalidArgument("Merge_operator must be set for column_family");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "shims/rocksdb/src/own_kind.h"
+
 namespace hawthorn::rocks {
 namespace {
 
@@ -64,7 +66,9 @@ class AddNumbers final : public Fold {
 
 class Append final : public Fold {
  public:
-  Append(const char* name, std::string delimiter) : Fold(name), delimiter_(std::move(delimiter)) {}
+  Append(const char* name, std::string delimiter) : Fold(name), delimiter_(std::move(delimiter)) {
+    OwnKind<Append>::note(this);
+  }
   const std::string& delimiter() const { return delimiter_; }
 
  protected:
@@ -118,7 +122,7 @@ std::shared_ptr<rocksdb::MergeOperator> builtin_merge(const std::string& name,
 }
 
 const std::string* delimiter_of(const rocksdb::MergeOperator& of) {
-  const auto* const append = dynamic_cast<const Append*>(&of);
+  const auto* const append = OwnKind<Append>::find(&of);
   return append == nullptr ? nullptr : &append->delimiter();
 }
 

@@ -44,7 +44,8 @@ namespace rocksdb {
 
 Status Checkpoint::Create(DB* db, Checkpoint** checkpoint_ptr) {
   *checkpoint_ptr = nullptr;
-  auto* const impl = dynamic_cast<hawthorn::rocks::DBImpl*>(db->GetRootDB());
+  using hawthorn::rocks::DBImpl;
+  auto* const impl = hawthorn::rocks::OwnKind<DBImpl>::find(db->GetRootDB());
   if (impl == nullptr) return Status::NotSupported("a checkpoint of this database");
   *checkpoint_ptr = new hawthorn::rocks::CheckpointImpl(impl);
   return Status::OK();

@@ -34,6 +34,7 @@
 #include "shims/rocksdb/src/engine_tickers.h"
 #include "shims/rocksdb/src/families.h"
 #include "shims/rocksdb/src/filters.h"
+#include "shims/rocksdb/src/own_kind.h"
 #include "shims/rocksdb/src/slots.h"
 #include "shims/rocksdb/src/snapshots.h"
 #include "shims/rocksdb/src/subscribers.h"
@@ -49,7 +50,9 @@ class HandleImpl final : public rocksdb::ColumnFamilyHandle {
   using Listeners = std::vector<std::shared_ptr<rocksdb::EventListener>>;
   // Listeners are told when it goes; without them it is of the shim's own.
   explicit HandleImpl(std::shared_ptr<Family> family, const Listeners* listeners = nullptr)
-      : family_(std::move(family)), listeners_(listeners) {}
+      : family_(std::move(family)), listeners_(listeners) {
+    OwnKind<HandleImpl>::note(this);
+  }
   ~HandleImpl() override;
   const std::string& GetName() const override { return family_->name; }
   uint32_t GetID() const override { return family_->id; }

@@ -70,6 +70,7 @@ DBImpl::DBImpl(const rocksdb::DBOptions& options, std::string name, bool read_on
       session_id_(random_id()),
       read_only_(read_only),
       wal_keeper_(std::make_shared<WalKeeper>(options.WAL_ttl_seconds, options.WAL_size_limit_MB)) {
+  OwnKind<DBImpl>::note(this);
 }
 
 DBImpl::~DBImpl() {
@@ -405,7 +406,7 @@ void DBImpl::subscribe() {
   if (RateLimiterImpl* const limiter = rate_limiter_impl(options_.rate_limiter.get())) {
     limiter->subscribers().add(this);
   }
-  if (auto* const counts = dynamic_cast<StatisticsImpl*>(statistics())) {
+  if (auto* const counts = OwnKind<StatisticsImpl>::find(statistics())) {
     counts->subscribers().add(this);
   }
 }
@@ -419,7 +420,7 @@ void DBImpl::unsubscribe() {
   if (RateLimiterImpl* const limiter = rate_limiter_impl(options_.rate_limiter.get())) {
     limiter->subscribers().remove(this);
   }
-  if (auto* const counts = dynamic_cast<StatisticsImpl*>(statistics())) {
+  if (auto* const counts = OwnKind<StatisticsImpl>::find(statistics())) {
     counts->subscribers().remove(this);
   }
 }

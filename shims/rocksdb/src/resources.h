@@ -10,6 +10,7 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/table.h"
+#include "shims/rocksdb/src/own_kind.h"
 #include "shims/rocksdb/src/subscribers.h"
 
 namespace hawthorn::rocks {
@@ -17,7 +18,9 @@ namespace hawthorn::rocks {
 class CacheImpl final : public rocksdb::Cache {
  public:
   CacheImpl(const char* name, size_t capacity, bool strict)
-      : name_(name), capacity_(capacity), strict_(strict) {}
+      : name_(name), capacity_(capacity), strict_(strict) {
+    OwnKind<CacheImpl>::note(this);
+  }
 
   const char* Name() const override { return name_; }
   void SetCapacity(size_t capacity) override;
@@ -38,7 +41,9 @@ class CacheImpl final : public rocksdb::Cache {
 
 class RateLimiterImpl final : public rocksdb::RateLimiter {
  public:
-  explicit RateLimiterImpl(int64_t bytes) : bytes_per_second_(bytes) {}
+  explicit RateLimiterImpl(int64_t bytes) : bytes_per_second_(bytes) {
+    OwnKind<RateLimiterImpl>::note(this);
+  }
   void SetBytesPerSecond(int64_t bytes_per_second) override;
   int64_t GetBytesPerSecond() const override { return bytes_per_second_; }
 
@@ -49,11 +54,10 @@ class RateLimiterImpl final : public rocksdb::RateLimiter {
   Subscribers subscribers_;
 };
 
-// Both are made by this library alone: their base classes cannot be derived from outside, since
-// nothing that takes one would know it.
-inline CacheImpl* cache_impl(rocksdb::Cache* cache) { return dynamic_cast<CacheImpl*>(cache); }
+// Null: it is none of this library's.
+inline CacheImpl* cache_impl(rocksdb::Cache* cache) { return OwnKind<CacheImpl>::find(cache); }
 inline RateLimiterImpl* rate_limiter_impl(rocksdb::RateLimiter* limiter) {
-  return dynamic_cast<RateLimiterImpl*>(limiter);
+  return OwnKind<RateLimiterImpl>::find(limiter);
 }
 
 // The options of a block-based table, or null.

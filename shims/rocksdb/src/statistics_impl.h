@@ -12,12 +12,14 @@
 
 #include "rocksdb/statistics.h"
 #include "shims/rocksdb/src/histogram.h"
+#include "shims/rocksdb/src/own_kind.h"
 #include "shims/rocksdb/src/subscribers.h"
 
 namespace hawthorn::rocks {
 
 class StatisticsImpl final : public rocksdb::Statistics {
  public:
+  StatisticsImpl() { OwnKind<StatisticsImpl>::note(this); }
   const char* Name() const override { return "BasicStatistics"; }
   uint64_t getTickerCount(uint32_t tickerType) const override;
   void histogramData(uint32_t type, rocksdb::HistogramData* const data) const override;

@@ -17,7 +17,7 @@ S TransactionDBImpl::wrap(rocksdb::DB* db, const rocksdb::TransactionDBOptions& 
   *made = nullptr;
   if (options.lock_mgr_handle != nullptr) return S::NotSupported("lock_mgr_handle");
   if (!options.secondary_indices.empty()) return S::NotSupported("secondary_indices");
-  auto* const root = dynamic_cast<DBImpl*>(db->GetRootDB());
+  auto* const root = OwnKind<DBImpl>::find(db->GetRootDB());
   if (root == nullptr) return S::InvalidArgument("the database is none of this library");
   std::unique_ptr<TransactionDBImpl> impl(new TransactionDBImpl(db, root, options));
   if (S s = impl->find_prepared(); !s.ok()) {

@@ -8,6 +8,6 @@
 
 #define HAWTHORN_MDBX_API 14
 
-#include <hawthorn_mdbx_api.h>
+#include "hawthorn_mdbx_api.h"
 
 #endif

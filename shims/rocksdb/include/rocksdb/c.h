@@ -291,12 +291,12 @@ enum {
   rocksdb_total_size_compaction_stop_style = 1,
 };
 
-#include "rocksdb/c/batch.h"
-#include "rocksdb/c/callbacks.h"
-#include "rocksdb/c/calls.h"
-#include "rocksdb/c/db.h"
-#include "rocksdb/c/events.h"
-#include "rocksdb/c/files.h"
-#include "rocksdb/c/options.h"
-#include "rocksdb/c/resources.h"
-#include "rocksdb/c/transactions.h"
+#include "c/batch.h"
+#include "c/callbacks.h"
+#include "c/calls.h"
+#include "c/db.h"
+#include "c/events.h"
+#include "c/files.h"
+#include "c/options.h"
+#include "c/resources.h"
+#include "c/transactions.h"
