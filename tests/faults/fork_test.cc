@@ -153,7 +153,9 @@ TEST(Fork, a_child_that_stays_keeps_nobody_out) {
   const TempDirectory directory;
   const std::string path = directory / "db";
   int stays[2];
+  int runs[2];
   ASSERT_EQ(pipe(stays), 0);
+  ASSERT_EQ(pipe(runs), 0);
   const pid_t parent = start_child([&] {
     close(stays[1]);
     for (const bool closed : {true, false}) {
@@ -166,14 +168,20 @@ TEST(Fork, a_child_that_stays_keeps_nobody_out) {
       if (!(*db)->flush().ok() || !(*db)->put(tree, "last", "of all").ok()) _exit(4);
       if (fork() == 0) {
         char byte = 0;
+        static_cast<void>(write(runs[1], &byte, 1));
         static_cast<void>(read(stays[0], &byte, 1));  // until the other end is closed
         _exit(0);
       }
-      if (closed && !(*db)->close().ok()) _exit(5);
+      // One that has not run yet gives back nothing by itself.
+      char byte = 0;
+      if (read(runs[0], &byte, 1) != 1) _exit(5);
+      if (closed && !(*db)->close().ok()) _exit(6);
       if (!closed) kill(getpid(), SIGKILL);
     }
   });
   close(stays[0]);
+  close(runs[0]);
+  close(runs[1]);
   int result = 0;
   ASSERT_EQ(waitpid(parent, &result, 0), parent);
   ASSERT_TRUE(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL) << result;
