@@ -204,10 +204,12 @@ class Package(unittest.TestCase):
             found = sorted(self.shims.rglob(name))
             self.assertTrue(found or not self.has_shims, name)
             headers += found
+        source = self.scratch / "alone" / "alone.c"
+        source.parent.mkdir()
         for header in headers:
             with self.subTest(header=header):
-                run(arguments.cc, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x",
-                    "c", header)
+                source.write_text(f'#include "{header}"\n')
+                run(arguments.cc, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", source)
 
     def pack(self, generator, name):
         # Twice, each with files of other times: of one moment, so the bytes have to be the same.

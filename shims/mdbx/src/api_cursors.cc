@@ -463,41 +463,58 @@ int mdbx_cursor_distribute(const MDBX_cursor* first, const MDBX_cursor* last, MD
     if (!stands(cursor)) return MDBX_ENODATA;
   }
   const MDBX_cursor* const one = first != nullptr ? first : last;
-  MDBX_cursor begin(nullptr);
-  int code = begin.bind(one->txn, one->dbi);
+  // Of one table, and of transactions that read the same snapshot.
+  const auto is_of_the_same = [one](const MDBX_cursor& cursor) {
+    return cursor.dbi == one->dbi && cursor.txn->env == one->txn->env &&
+           cursor.txn->id() == one->txn->id();
+  };
+  if (last != nullptr && !is_of_the_same(*last)) return MDBX_EINVAL;
+  bool any = false;
+  for (intptr_t i = 0; i < count; ++i) {
+    if (array[i] == nullptr) return MDBX_EINVAL;
+    if (array[i] == first || array[i] == last) continue;
+    const int code = MDBX_cursor::check(array[i], MDBX_TXN_BLOCKED & ~MDBX_TXN_PARKED);
+    if (code != MDBX_SUCCESS) return code;
+    if (!is_of_the_same(*array[i])) return MDBX_EINVAL;
+    any = true;
+  }
+  if (!any) return MDBX_EINVAL;
+  MDBX_cursor at(nullptr);
+  int code = at.bind(one->txn, one->dbi);
   if (code == MDBX_SUCCESS && first != nullptr) {
-    code = const_cast<MDBX_cursor*>(first)->copy_to(&begin);
+    code = const_cast<MDBX_cursor*>(first)->copy_to(&at);
   } else if (code == MDBX_SUCCESS) {
-    code = begin.get(nullptr, nullptr, MDBX_FIRST);
+    code = at.get(nullptr, nullptr, MDBX_FIRST);
   }
   ptrdiff_t all = 0;
-  if (code == MDBX_SUCCESS) code = distance_between(&begin, last, &all);
-  if (code == MDBX_SUCCESS && all < 0) code = MDBX_EINVAL;
-  const ptrdiff_t places = last != nullptr ? all + 1 : all;
+  if (code == MDBX_SUCCESS) code = distance_between(&at, last, &all);
+  if (last == nullptr) --all;  // to the last entry
+  if (code == MDBX_SUCCESS && all < 0) code = MDBX_ENODATA;
+  if (code == MDBX_SUCCESS && all == 0) code = MDBX_RESULT_TRUE;
+  // Each goes to the end of its part.
   bool enough = true;
-  ptrdiff_t at = 0;
+  ptrdiff_t done = 0;
   for (intptr_t i = 0; i < count && code == MDBX_SUCCESS; ++i) {
-    const ptrdiff_t wanted = places * i / count;
-    if (array[i] == nullptr) {
-      code = MDBX_EINVAL;
-    } else if (i > 0 && wanted == at) {
+    const ptrdiff_t left = count - i;
+    const ptrdiff_t part = (all - done + left - 1) / left;
+    if (part == 0) {
       array[i]->reset();
       array[i]->place = Place::kEnd;
       enough = false;
-    } else {
-      for (; at < wanted && code == MDBX_SUCCESS; ++at)
-        code = begin.get(nullptr, nullptr, MDBX_NEXT);
-      if (code == MDBX_SUCCESS && array[i]->signature == mdbx_shim::kCursorBound &&
-          array[i]->txn != begin.txn) {
-        // Of another transaction that reads the same snapshot.
-        array[i]->let_go();
-        array[i]->stand_at(begin.current_key(), begin.current_value());
-      } else if (code == MDBX_SUCCESS) {
-        code = begin.copy_to(array[i]);
-      }
+      continue;
+    }
+    for (ptrdiff_t step = 0; step < part && code == MDBX_SUCCESS; ++step) {
+      code = at.get(nullptr, nullptr, MDBX_NEXT);
+    }
+    done += part;
+    if (code == MDBX_SUCCESS && array[i]->txn != at.txn) {
+      array[i]->let_go();
+      array[i]->stand_at(at.current_key(), at.current_value());
+    } else if (code == MDBX_SUCCESS) {
+      code = at.copy_to(array[i]);
     }
   }
-  begin.unbind();
+  at.unbind();
   return code != MDBX_SUCCESS ? code : enough ? int{MDBX_SUCCESS} : int{MDBX_RESULT_TRUE};
 } catch (...) {
   return mdbx_shim::exception_code();

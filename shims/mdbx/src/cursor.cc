@@ -68,6 +68,8 @@ int MDBX_cursor::copy_to(MDBX_cursor* other) {
   other->reads_last = reads_last;
   other->emptied = emptied;
   other->block = block;
+  other->edge_key = edge_key;
+  other->edge = edge;
   return MDBX_SUCCESS;
 }
 
@@ -100,6 +102,8 @@ void MDBX_cursor::reset() {
   place = Place::kFresh;
   among = Among::kOn;
   block = 0;
+  edge_key.clear();
+  edge.clear();
 }
 
 void MDBX_cursor::leave_engine() {

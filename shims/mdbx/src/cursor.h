@@ -170,7 +170,8 @@ struct MDBX_cursor {
   int seek_key(MDBX_val* key, MDBX_val* value, bool range, bool give_key, bool* exact);
   int seek_pair(MDBX_val* key, MDBX_val* value, bool range);
   int multiple(MDBX_val* key, MDBX_val* value, MDBX_cursor_op operation);
-  int gather(MDBX_val* key, MDBX_val* value);
+  int gather(size_t back, MDBX_val* key, MDBX_val* value);
+  size_t values_of_a_page() const;
   int fits_a_page(bool* fits);
   int bound(MDBX_val* key, MDBX_val* value, bool upper);
   int to_key(MDBX_val* key, MDBX_val* value, int operation);
@@ -204,6 +205,8 @@ struct MDBX_cursor {
   bool reads_last = false;  // kEnd: the last entry is still what is read
   bool emptied = false;     // kNowhere: by deletes, which the next step tells
   size_t block = 0;         // values that the last operation on several has handed out
+  std::string edge_key;     // the last of the values that were handed out so
+  std::string edge;
 };
 
 template <typename Use>

@@ -1,5 +1,8 @@
 // The operations of mdbx_cursor_get, by the moves of cursor.cc.
 
+#include <algorithm>
+#include <cstdint>
+
 #include "shims/mdbx/src/cursor.h"
 
 namespace hawthorn::mdbx {
@@ -80,6 +83,11 @@ int MDBX_cursor::seek_pair(MDBX_val* asked, MDBX_val* wanted, bool range) {
   return code == MDBX_NOTFOUND ? not_found() : code;
 }
 
+// How many values of the key a page would have.
+size_t MDBX_cursor::values_of_a_page() const {
+  return std::max<size_t>(1, txn->env->page_bytes / std::max<size_t>(1, engine->value().size()));
+}
+
 // Whether a page would have all values of the key.
 int MDBX_cursor::fits_a_page(bool* fits) {
   const hawthorn::Result<uint64_t> values = engine->count_values();
@@ -88,14 +96,16 @@ int MDBX_cursor::fits_a_page(bool* fits) {
   return MDBX_SUCCESS;
 }
 
-// The values of the key from here on, as many as a page would have, one behind the other; all of
-// them, where a page would have them all.
-int MDBX_cursor::gather(MDBX_val* key_out, MDBX_val* value_out) {
+// The values of the key, one behind the other, from up to `back` before the present one on, as many
+// as a page would have, and none of what was handed out before.
+int MDBX_cursor::gather(size_t back, MDBX_val* key_out, MDBX_val* value_out) {
   hawthorn::Cursor& cursor = *engine;
-  if (!txn->env->lmdb) {
-    bool all_fit = false;
-    if (const int code = fits_a_page(&all_fit); code != MDBX_SUCCESS) return code;
-    if (all_fit) cursor.first_value();
+  const bool has_edge = edge_key == cursor.key() && compare_values(cursor.value(), edge) > 0;
+  back = std::min(back, values_of_a_page() - 1);
+  for (; back > 0 && cursor.prev_value(); --back) {
+    if (!has_edge || compare_values(cursor.value(), edge) > 0) continue;
+    static_cast<void>(cursor.next_value());
+    break;
   }
   std::string all(cursor.value());
   size_t count = 1;
@@ -108,12 +118,16 @@ int MDBX_cursor::gather(MDBX_val* key_out, MDBX_val* value_out) {
   }
   if (!cursor.status().ok()) return txn->fail(cursor.status());
   block = count;
+  edge_key = cursor.key();
+  edge = cursor.value();
   return txn->keep(all, value_out);
 }
 
 int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op operation) {
   if (value_out == nullptr) return MDBX_EINVAL;
   if (!(table->table->record.flags & MDBX_DUPFIXED)) return MDBX_INCOMPATIBLE;
+  // What was handed out last is a page, and so is what lies around another place.
+  const size_t handed_out = place == Place::kAt && among == Among::kOn && !stale ? block : 0;
   if (operation == MDBX_NEXT_MULTIPLE) {
     const int code = step(true, MDBX_NEXT_DUP, nullptr, nullptr);
     if (code == MDBX_NOTFOUND && place == Place::kAt && among == Among::kOn && !txn->env->lmdb &&
@@ -125,7 +139,7 @@ int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op
         among = Among::kLast;
       }
     }
-    return code == MDBX_SUCCESS ? gather(key_out, value_out) : code;
+    return code == MDBX_SUCCESS ? gather(SIZE_MAX, key_out, value_out) : code;
   }
   if (place == Place::kGap && operation != MDBX_PREV_MULTIPLE) {
     if (const int code = current(nullptr, nullptr); code != MDBX_SUCCESS) return code;
@@ -135,7 +149,9 @@ int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op
     return MDBX_ENODATA;
   }
   if (!on_engine) return MDBX_ENODATA;
-  if (operation != MDBX_PREV_MULTIPLE) return gather(key_out, value_out);
+  if (operation != MDBX_PREV_MULTIPLE) {
+    return gather(handed_out > 0 ? handed_out - 1 : SIZE_MAX, key_out, value_out);
+  }
   bool one = true;
   if (const int code = has_one_value(&one); code != MDBX_SUCCESS) return code;
   if (one && !txn->env->lmdb) return MDBX_ENODATA;
@@ -150,8 +166,7 @@ int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op
   for (size_t i = 1; i < block; ++i) {
     if (!cursor.prev_value()) break;
   }
-  const size_t most =
-      std::max<size_t>(1, txn->env->page_bytes / std::max<size_t>(1, cursor.value().size()));
+  const size_t most = values_of_a_page();
   size_t back = 0;
   while (back < most && cursor.prev_value()) ++back;
   if (!cursor.status().ok()) return txn->fail(cursor.status());
@@ -160,6 +175,8 @@ int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op
   std::string all(cursor.value());
   for (size_t i = 1; i < back && cursor.next_value(); ++i) all += cursor.value();
   block = back;
+  edge_key = cursor.key();
+  edge = cursor.value();
   if (key_out != nullptr) {
     if (const int code = txn->keep(cursor.key(), key_out); code != MDBX_SUCCESS) return code;
   }

@@ -307,6 +307,58 @@ TEST_F(CursorTest, MoreValuesThanAPageHas) {
   EXPECT_EQ(seen, kCount);
 }
 
+// Whichever way a program comes to a value, it gets all of a page, and no value twice or never.
+TEST_F(CursorTest, PagesOfValuesAreWhole) {
+  fill(MDBX_DUPSORT | MDBX_DUPFIXED, "");
+  for (const uint32_t count : {1, 2, 3, 10, 600, 3000}) {
+    const std::string name = std::to_string(count);
+    SCOPED_TRACE(name);
+    MDBX_val key = bytes(name);
+    std::string every;
+    for (uint32_t i = 0; i < count; ++i) {
+      const std::string one = std::to_string(10'000'000 + i);
+      ASSERT_DONE(put(txn_, dbi_, name, one));
+      every += one;
+    }
+    MDBX_val got{};
+    // From a step to the key on, of which the first page has the value that the step has met.
+    MDBX_val before = bytes(name);
+    ASSERT_DONE(mdbx_cursor_get(cursor_, &before, &got, MDBX_SET));
+    std::string seen = count == 1 ? text(got) : "";
+    int code = MDBX_SUCCESS;
+    while ((code = mdbx_cursor_get(cursor_, &key, &got, MDBX_NEXT_MULTIPLE)) == MDBX_SUCCESS) {
+      seen += text(got);
+    }
+    EXPECT_EQ(code, MDBX_NOTFOUND);
+    EXPECT_EQ(seen, every);
+    // A page, a step behind it, the page there.
+    seen.clear();
+    ASSERT_DONE(mdbx_cursor_get(cursor_, &before, &got, MDBX_SET));
+    do {
+      ASSERT_DONE(mdbx_cursor_get(cursor_, &key, &got, MDBX_GET_MULTIPLE));
+      seen += text(got);
+    } while (mdbx_cursor_get(cursor_, &key, &got, MDBX_NEXT_DUP) == MDBX_SUCCESS);
+    EXPECT_EQ(seen, every);
+    for (const uint32_t at : {0U, count / 2, count - 1}) {
+      const std::string wanted = std::to_string(10'000'000 + at);
+      MDBX_val value = bytes(wanted);
+      ASSERT_DONE(mdbx_cursor_get(cursor_, &before, &value, MDBX_GET_BOTH));
+      ASSERT_DONE(mdbx_cursor_get(cursor_, &key, &got, MDBX_GET_MULTIPLE));
+      const std::string page = text(got);
+      EXPECT_NE(page.find(wanted), std::string::npos);
+      EXPECT_NE(every.find(page), std::string::npos);
+      ASSERT_DONE(mdbx_cursor_get(cursor_, &key, &got, MDBX_GET_MULTIPLE));
+      EXPECT_EQ(text(got), page);
+      // The rest in both directions.
+      std::string around = page;
+      while (mdbx_cursor_get(cursor_, &key, &got, MDBX_NEXT_MULTIPLE) == MDBX_SUCCESS) {
+        around += text(got);
+      }
+      EXPECT_EQ(around, every.substr(every.find(page)));
+    }
+  }
+}
+
 TEST_F(CursorTest, Batches) {
   fill(0, "a1 b2 c3 d4 e5");
   MDBX_val pairs[4];

@@ -5,15 +5,25 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "shims/mdbx/src/debug.h"
 #include "shims/mdbx/src/transaction.h"
 
 namespace hawthorn::mdbx {
 namespace {
+
+constexpr int kNewMsMax = 10'000;
+
+// Of a database that another process has made just now, and not put anything into.
+bool is_empty(Db& database) {
+  const Result<std::vector<std::string>> trees = database.list_trees();
+  return trees.ok() && trees->empty();
+}
 
 constexpr uint64_t kMemoryMin = uint64_t{64} << 20;
 constexpr uint64_t kMemoryMax = uint64_t{4} << 30;
@@ -117,10 +127,20 @@ Status MDBX_env::open_as_wanted() {
                         status.is(StatusCode::kReadOnly);
     return cannot ? open_reader() : status;
   }
-  const Status status = open_writer(path, true);
-  // Another process writes: as long as it does, this one reads.
-  const bool follows = status.is(StatusCode::kBusy) && !(flags & MDBX_EXCLUSIVE);
-  return follows ? open_follower(path) : status;
+  for (int ms = 0;; ++ms) {
+    Status status = open_writer(path, true);
+    // Another process writes: as long as it does, this one reads.
+    const bool follows = status.is(StatusCode::kBusy) && !(flags & MDBX_EXCLUSIVE);
+    if (!follows) return status;
+    follower.reset();
+    status = open_follower(path);
+    if (status.ok() || ms == mdbx_shim::kNewMsMax) return status;
+    // That process is about to make it, or has just gone.
+    const bool is_new =
+        status.is_not_found() || (follower != nullptr && mdbx_shim::is_empty(*follower->view()));
+    if (!is_new) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 Status MDBX_env::open_writer(const std::string& name, bool create) {

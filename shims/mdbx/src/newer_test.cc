@@ -128,13 +128,31 @@ TEST_F(Newer, DistancesAndScrolls) {
   EXPECT_DONE(mdbx_cursor_scroll(first, -12, 42));
   EXPECT_EQ(key_at(first), "100");
   EXPECT_EQ(mdbx_cursor_scroll(first, -1, 42), MDBX_NOTFOUND);
+  // Each to the end of its part, the last where the range ends.
   MDBX_cursor* places[5] = {};
-  for (MDBX_cursor*& place : places) place = mdbx_cursor_create(nullptr);
+  for (MDBX_cursor*& place : places) place = cursor_at(txn, dbi, "107");
+  const auto ends = [&] {
+    std::string all;
+    for (MDBX_cursor* place : places) all += key_at(place) + " ";
+    return all;
+  };
   EXPECT_DONE(mdbx_cursor_distribute(first, last, places, 5, 42));
-  for (size_t i = 1; i < 5; ++i) {
-    EXPECT_GT(mdbx_cursor_compare(places[i], places[i - 1], false), 0) << i;
-  }
-  EXPECT_EQ(key_at(places[0]), "100");
+  EXPECT_EQ(ends(), "106 112 118 124 130 ");
+  EXPECT_DONE(mdbx_cursor_distribute(first, nullptr, places, 5, 42));
+  EXPECT_EQ(ends(), "110 120 130 140 149 ");
+  EXPECT_DONE(mdbx_cursor_distribute(nullptr, last, places, 5, 42));
+  EXPECT_EQ(ends(), "106 112 118 124 130 ");
+  EXPECT_EQ(mdbx_cursor_distribute(last, first, places, 5, 42), MDBX_ENODATA);
+  EXPECT_EQ(mdbx_cursor_distribute(last, last, places, 5, 42), MDBX_RESULT_TRUE);
+  EXPECT_EQ(ends(), "106 112 118 124 130 ");
+  // Fewer than there are cursors.
+  EXPECT_DONE(mdbx_cursor_scroll(first, 28, 42));
+  EXPECT_EQ(mdbx_cursor_distribute(first, last, places, 5, 42), MDBX_RESULT_TRUE);
+  EXPECT_EQ(key_at(places[0]) + key_at(places[1]), "129130");
+  for (size_t i = 2; i < 5; ++i) EXPECT_EQ(mdbx_cursor_eof(places[i]), MDBX_RESULT_TRUE) << i;
+  MDBX_cursor* unbound = mdbx_cursor_create(nullptr);
+  EXPECT_EQ(mdbx_cursor_distribute(first, last, &unbound, 1, 42), MDBX_EINVAL);
+  mdbx_cursor_close(unbound);
   for (MDBX_cursor* place : places) mdbx_cursor_close(place);
   mdbx_cursor_close(first);
   mdbx_cursor_close(last);

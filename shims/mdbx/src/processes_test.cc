@@ -1,8 +1,10 @@
 // Several processes at one environment, and processes that are killed.
 
 #include <atomic>
+#include <filesystem>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "shims/kill_test_support.h"
 #include "shims/mdbx/src/mdbx_test_support.h"
@@ -141,6 +143,33 @@ TEST_F(OtherProcess, ReadsWhatIsCommittedAndWritesWhenTheFirstIsGone) {
   ASSERT_DONE(mdbx_txn_abort(txn));
   close();
   env_ = may_write;
+}
+
+// One makes it, and the others find it made.
+TEST_F(OtherProcess, MayMakeOneAtOnce) {
+  constexpr int kProcesses = 6;
+  for (int round = 0; round < 10; ++round) {
+    std::filesystem::remove_all(path_);
+    int starts[2];
+    ASSERT_EQ(pipe(starts), 0);
+    std::vector<pid_t> children;
+    for (int i = 0; i < kProcesses; ++i) {
+      children.push_back(fork());
+      if (children.back() != 0) continue;
+      ::close(starts[1]);
+      char byte = 0;
+      static_cast<void>(read(starts[0], &byte, 1));  // until the other end is closed
+      MDBX_env* const mine = create();
+      _exit(mdbx_env_open(mine, path_.c_str(), MDBX_ENV_DEFAULTS, 0600) == MDBX_SUCCESS ? 0 : 1);
+    }
+    ::close(starts[0]);
+    ::close(starts[1]);
+    for (const pid_t child : children) {
+      int result = 0;
+      ASSERT_EQ(waitpid(child, &result, 0), child);
+      EXPECT_EQ(result, 0);
+    }
+  }
 }
 
 TEST_F(OtherProcess, OfAnotherUserReadsWhereItMay) {

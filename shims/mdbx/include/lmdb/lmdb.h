@@ -118,7 +118,7 @@ typedef enum MDB_cursor_op {
   MDB_GET_BOTH,        // this key with this value
   MDB_GET_BOTH_RANGE,  // this key with this value or the next
   MDB_GET_CURRENT,     // where it is
-  MDB_GET_MULTIPLE,    // as many values of the key as there are, of one size, and at most a page
+  MDB_GET_MULTIPLE,    // the values of the key around the present one, of one size: a page
   MDB_LAST,            // the last pair
   MDB_LAST_DUP,        // the last value of the key
   MDB_NEXT,            // the next pair

@@ -227,10 +227,16 @@ TEST_F(Cursors, Multiple) {
   }
   EXPECT_EQ(code, MDB_NOTFOUND);
   EXPECT_EQ(read, many);
+  // And back: all of the page of the last one, and so on.
   ASSERT_DONE(mdb_cursor_get(at, &key, &got, MDB_LAST_DUP));
-  ASSERT_DONE(mdb_cursor_get(at, &key, &got, MDB_GET_MULTIPLE));
-  ASSERT_DONE(mdb_cursor_get(at, &key, &got, MDB_PREV_MULTIPLE));
-  EXPECT_EQ(text(got).substr(got.mv_size - 4), "2998");
+  std::string back;
+  code = mdb_cursor_get(at, &key, &got, MDB_GET_MULTIPLE);
+  EXPECT_GT(got.mv_size, 4U);
+  for (; code == MDB_SUCCESS; code = mdb_cursor_get(at, &key, &got, MDB_PREV_MULTIPLE)) {
+    back = text(got) + back;
+  }
+  EXPECT_EQ(code, MDB_NOTFOUND);
+  EXPECT_EQ(back, many);
   EXPECT_EQ(mdb_cursor_put(cursor(txn_, table(txn_, "d", MDB_CREATE | MDB_DUPSORT)), &key, data,
                            MDB_MULTIPLE),
             MDB_INCOMPATIBLE);

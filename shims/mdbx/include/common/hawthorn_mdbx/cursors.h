@@ -17,7 +17,7 @@ typedef enum MDBX_cursor_op {
   MDBX_GET_BOTH,        // this key with this value
   MDBX_GET_BOTH_RANGE,  // this key with this value or the next
   MDBX_GET_CURRENT,     // where it is
-  MDBX_GET_MULTIPLE,    // as many values of the key as there are, of one size, and at most a page
+  MDBX_GET_MULTIPLE,    // the values of the key around the present one, of one size: a page
   MDBX_LAST,            // the last pair
   MDBX_LAST_DUP,        // the last value of the key
   MDBX_NEXT,            // the next pair
@@ -178,8 +178,8 @@ LIBMDBX_API int mdbx_cursor_distance(const MDBX_cursor* first, const MDBX_cursor
 // Moves by so many pairs, backwards where `amount` is below 0. [mapped]
 LIBMDBX_API int mdbx_cursor_scroll(MDBX_cursor* cursor, intptr_t amount, unsigned deepness);
 
-// Puts cursors at about equal distances between two others. MDBX_RESULT_TRUE: there were too few
-// pairs, and some have no position. [mapped]
+// Puts cursors at the ends of equal parts of what lies between two others. MDBX_RESULT_TRUE: there
+// were too few pairs, and some have no position. [mapped]
 LIBMDBX_API int mdbx_cursor_distribute(const MDBX_cursor* first, const MDBX_cursor* last,
                                        MDBX_cursor** array, intptr_t count, unsigned deepness);
 #endif
