@@ -209,7 +209,8 @@ class Package(unittest.TestCase):
         for header in headers:
             with self.subTest(header=header):
                 source.write_text(f'#include "{header}"\n')
-                run(arguments.cc, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", source)
+                run(arguments.cc, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+                    source)
 
     def pack(self, generator, name):
         # Twice, each with files of other times: of one moment, so the bytes have to be the same.
