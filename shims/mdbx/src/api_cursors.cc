@@ -75,6 +75,7 @@ int mdbx_cursor_bind(MDBX_txn* txn, MDBX_cursor* cursor, MDBX_dbi dbi) try {
 int mdbx_cursor_unbind(MDBX_cursor* cursor) try {
   if (cursor == nullptr) return MDBX_EINVAL;
   if (!is_cursor(cursor)) return MDBX_EBADSIGN;
+  if (cursor->lent > 0) return MDBX_EINVAL;
   cursor->unbind();
   return MDBX_SUCCESS;
 } catch (...) {
@@ -114,6 +115,10 @@ int mdbx_cursor_close2(MDBX_cursor* cursor) try {
     const int code = MDBX_txn::check(cursor->txn, 0);
     if (code == MDBX_THREAD_MISMATCH) return code;
     cursor->unbind();
+    if (cursor->lent > 0) {
+      cursor->signature = mdbx_shim::kCursorClosing;
+      return MDBX_SUCCESS;
+    }
   }
   cursor->signature = 0;
   delete cursor;
@@ -133,6 +138,7 @@ int mdbx_txn_release_all_cursors_ex(const MDBX_txn* txn, bool unbind, size_t* co
   for (const auto& table : txn->tables) {
     while (table != nullptr && table->cursors != nullptr) {
       MDBX_cursor* const cursor = table->cursors;
+      const_cast<MDBX_txn*>(txn)->keep_cursor(*cursor);
       cursor->unbind();
       if (count != nullptr) ++*count;
       if (!unbind) {

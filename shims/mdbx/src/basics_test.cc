@@ -93,6 +93,78 @@ TEST_F(Basics, Nested) {
   ASSERT_DONE(mdbx_txn_abort(reader));
 }
 
+// A nested transaction uses the cursors of those around it; its end gives them back.
+TEST_F(Basics, NestedBorrowsCursors) {
+  open();
+  MDBX_txn* outer = begin();
+  const MDBX_dbi dbi = table(outer, "t");
+  for (const char* key : {"a", "b", "c", "d", "e", "f", "g"}) {
+    ASSERT_DONE(put(outer, dbi, key, "1"));
+  }
+  ASSERT_DONE(mdbx_txn_commit(outer));
+  const auto at = [](MDBX_cursor* cursor, MDBX_cursor_op operation) {
+    MDBX_val key{};
+    MDBX_val value{};
+    const int code = mdbx_cursor_get(cursor, &key, &value, operation);
+    return code == MDBX_SUCCESS ? text(key) : std::string(mdbx_strerror(code));
+  };
+  for (const bool commits : {false, true}) {
+    SCOPED_TRACE(commits);
+    outer = begin();
+    MDBX_cursor* first = nullptr;
+    MDBX_cursor* last = nullptr;
+    ASSERT_DONE(mdbx_cursor_open(outer, dbi, &first));
+    ASSERT_DONE(mdbx_cursor_open(outer, dbi, &last));
+    EXPECT_EQ(at(first, MDBX_FIRST), "a");
+    EXPECT_EQ(at(last, MDBX_LAST), "g");
+    MDBX_txn* inner = begin(MDBX_TXN_READWRITE, outer);
+    EXPECT_EQ(mdbx_cursor_txn(first), inner);
+    EXPECT_EQ(at(first, MDBX_NEXT), "b");
+    ASSERT_DONE(put(inner, dbi, "bb", "2"));
+    EXPECT_EQ(at(first, MDBX_NEXT), "bb");
+    ASSERT_DONE(del(inner, dbi, "c"));
+    EXPECT_EQ(at(first, MDBX_NEXT), "d");
+    MDBX_cursor* copy = mdbx_cursor_create(nullptr);
+    EXPECT_DONE(mdbx_cursor_copy(first, copy));
+    EXPECT_EQ(at(copy, MDBX_GET_CURRENT), "d");
+    EXPECT_EQ(mdbx_cursor_copy(first, first), MDBX_EINVAL);
+    // It goes with its own transaction, whoever uses it meanwhile.
+    EXPECT_EQ(mdbx_cursor_unbind(last), MDBX_EINVAL);
+    EXPECT_EQ(mdbx_cursor_bind(inner, last, 1), MDBX_EINVAL);
+    mdbx_cursor_close(last);
+    MDBX_txn* innermost = begin(MDBX_TXN_READWRITE, inner);
+    EXPECT_EQ(at(first, MDBX_NEXT), "e");
+    ASSERT_DONE(del(innermost, dbi, "f"));
+    EXPECT_EQ(at(first, MDBX_LAST), "g");
+    ASSERT_DONE(mdbx_txn_abort(innermost));
+    EXPECT_EQ(at(first, MDBX_GET_CURRENT), "d");
+    EXPECT_EQ(at(first, MDBX_NEXT), "e");
+    EXPECT_EQ(at(first, MDBX_NEXT), "f");
+    ASSERT_DONE(commits ? mdbx_txn_commit(inner) : mdbx_txn_abort(inner));
+    EXPECT_EQ(mdbx_cursor_txn(first), outer);
+    EXPECT_EQ(mdbx_cursor_txn(copy), nullptr);
+    EXPECT_EQ(at(first, MDBX_GET_CURRENT), commits ? "f" : "a");
+    EXPECT_EQ(at(first, MDBX_NEXT), commits ? "g" : "b");
+    EXPECT_EQ(all(outer, dbi),
+              commits ? "a=1 b=1 bb=2 d=1 e=1 f=1 g=1 " : "a=1 b=1 c=1 d=1 e=1 f=1 g=1 ");
+    mdbx_cursor_close(copy);
+    mdbx_cursor_close(first);
+    ASSERT_DONE(mdbx_txn_abort(outer));
+  }
+  // Released in the nested one, with all others.
+  outer = begin();
+  MDBX_cursor* cursor = nullptr;
+  ASSERT_DONE(mdbx_cursor_open(outer, dbi, &cursor));
+  MDBX_txn* inner = begin(MDBX_TXN_READWRITE, outer);
+  size_t released = 0;
+  EXPECT_DONE(mdbx_txn_release_all_cursors_ex(inner, true, &released));
+  EXPECT_EQ(released, 1U);
+  ASSERT_DONE(mdbx_txn_commit(inner));
+  EXPECT_EQ(mdbx_cursor_txn(cursor), nullptr);
+  mdbx_cursor_close(cursor);
+  ASSERT_DONE(mdbx_txn_abort(outer));
+}
+
 TEST_F(Basics, SeveralValuesOfAKey) {
   open();
   MDBX_txn* txn = begin();

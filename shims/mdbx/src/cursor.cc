@@ -35,6 +35,7 @@ int MDBX_cursor::bind(MDBX_txn* transaction, MDBX_dbi handle) {
   if (code != MDBX_SUCCESS) return code;
   if (signature == mdbx_shim::kCursorBound) {
     if (txn == transaction && dbi == handle) return MDBX_SUCCESS;
+    if (lent > 0) return MDBX_EINVAL;
     unbind();
   }
   txn = transaction;
@@ -56,20 +57,12 @@ void MDBX_cursor::unbind() {
 }
 
 int MDBX_cursor::copy_to(MDBX_cursor* other) {
-  if (other == nullptr) return MDBX_EINVAL;
+  if (other == nullptr || other == this) return MDBX_EINVAL;
   if (const int code = other->bind(txn, dbi); code != MDBX_SUCCESS) return code;
   other->reset();
+  static_cast<mdbx_shim::CursorPlace&>(*other) = *this;
   other->key = current_key();
   other->value = current_value();
-  other->place = place;
-  other->among = among;
-  other->stale = false;
-  other->at_end = at_end;
-  other->reads_last = reads_last;
-  other->emptied = emptied;
-  other->block = block;
-  other->edge_key = edge_key;
-  other->edge = edge;
   return MDBX_SUCCESS;
 }
 
@@ -205,7 +198,11 @@ bool MDBX_cursor::settle_gap() {
 }
 
 void MDBX_cursor::settle_gaps() {
-  if (place == Place::kAt && among == Among::kGap) static_cast<void>(settle_value_gap());
+  if (place == Place::kAt && among == Among::kGap) {
+    static_cast<void>(settle_value_gap());
+  } else if (place == Place::kAt && among != Among::kOn && stale) {
+    static_cast<void>(settle_key());  // which may be gone
+  }
   if (place == Place::kGap) static_cast<void>(settle_gap());
 }
 

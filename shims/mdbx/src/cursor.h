@@ -30,6 +30,7 @@ namespace hawthorn::mdbx {
 
 constexpr uint32_t kCursorUnbound = 0x484d4355;
 constexpr uint32_t kCursorBound = 0x484d4342;
+constexpr uint32_t kCursorClosing = 0x484d4357;  // closed, and lent to a nested transaction
 
 enum class Place : uint8_t {
   kFresh,    // it has not been moved yet
@@ -47,6 +48,21 @@ enum class Among : uint8_t {
   kOutside,  // a step from the key has found no other key
 };
 
+// Where a cursor is.
+struct CursorPlace {
+  std::string key;  // of kAt, where the engine's cursor is elsewhere, and of kGap
+  std::string value;
+  Place place = Place::kFresh;
+  Among among = Among::kOn;
+  bool stale = false;       // kAt: the table was written since
+  bool at_end = false;      // kAt: on the last key, and a step went beyond it
+  bool reads_last = false;  // kEnd: the last entry is still what is read
+  bool emptied = false;     // kNowhere: by deletes, which the next step tells
+  size_t block = 0;         // values that the last operation on several has handed out
+  std::string edge_key;     // the last of the values that were handed out so
+  std::string edge;
+};
+
 // Whether this can be a key of the table: MDBX_BAD_VALSIZE.
 int check_key(MDBX_txn& txn, TxnTable& table, const MDBX_val& key);
 // The same of a value among several of a key.
@@ -61,7 +77,7 @@ int count_between(MDBX_txn* txn, TxnTable* table, const MDBX_val* begin_key,
 
 }  // namespace hawthorn::mdbx
 
-struct MDBX_cursor {
+struct MDBX_cursor : hawthorn::mdbx::CursorPlace {
   using Place = hawthorn::mdbx::Place;
   using Among = hawthorn::mdbx::Among;
 
@@ -195,18 +211,8 @@ struct MDBX_cursor {
   MDBX_cursor* previous = nullptr;
 
   std::optional<hawthorn::Cursor> engine;
-  std::string key;  // of kAt, where the engine's cursor is elsewhere, and of kGap
-  std::string value;
-  Place place = Place::kFresh;
-  Among among = Among::kOn;
-  bool on_engine = false;   // kAt: the engine's cursor stands there
-  bool stale = false;       // kAt: the table was written since
-  bool at_end = false;      // kAt: on the last key, and a step went beyond it
-  bool reads_last = false;  // kEnd: the last entry is still what is read
-  bool emptied = false;     // kNowhere: by deletes, which the next step tells
-  size_t block = 0;         // values that the last operation on several has handed out
-  std::string edge_key;     // the last of the values that were handed out so
-  std::string edge;
+  bool on_engine = false;  // kAt: the engine's cursor stands there
+  uint32_t lent = 0;       // to so many transactions, one in the other (nested.cc)
 };
 
 template <typename Use>

@@ -167,42 +167,6 @@ int MDBX_txn::begin_write() try {
   return mdbx_shim::exception_code();
 }
 
-int MDBX_txn::begin_nested(MDBX_txn* around) {
-  owner = around->owner;
-  env = around->env;
-  db = around->db;
-  commits_before = around->commits_before;
-  txnid = around->txnid;
-  catalog = around->catalog;
-  for (auto& table : around->tables) {
-    if (table == nullptr) continue;
-    around->each_cursor(table.get(), [](MDBX_cursor& cursor) { cursor.let_go(); });
-    table->scratch.reset();
-  }
-  Result<hawthorn::Transaction> begun = around->engine.begin_nested();
-  if (!begun.ok()) return around->fail(begun.status());
-  engine = std::move(*begun);
-  tables.resize(around->tables.size());
-  for (size_t i = 0; i < tables.size(); ++i) {
-    if (around->tables[i] == nullptr) continue;
-    const TxnTable& outer = *around->tables[i];
-    tables[i] = std::make_unique<TxnTable>();
-    TxnTable& inner = *tables[i];
-    inner.table = outer.table;
-    inner.generation = outer.generation;
-    inner.tree = outer.tree;
-    inner.record = outer.record;
-    inner.gone = outer.gone;
-  }
-  own_canary = around->own_canary;
-  canary_known = around->canary_known;
-  parent = around;
-  around->child = this;
-  around->flags |= MDBX_TXN_HAS_CHILD;
-  env->write_txn = this;
-  return MDBX_SUCCESS;
-}
-
 void MDBX_txn::end_cursors() {
   for (auto& table : tables) {
     if (table == nullptr) continue;
@@ -258,42 +222,6 @@ void MDBX_txn::settle(bool committed) {
     if (table != nullptr &&
         std::find(dropped.begin(), dropped.end(), table->record.id) != dropped.end()) {
       env->forget(dbi);
-    }
-  }
-}
-
-void MDBX_txn::make_room_in_parent() {
-  parent->tables.resize(std::max(parent->tables.size(), tables.size()));
-  parent->dropped.reserve(parent->dropped.size() + dropped.size());
-}
-
-// After its engine's transaction was committed: takes no memory.
-void MDBX_txn::merge_into_parent() {
-  for (size_t dbi = 0; dbi < tables.size(); ++dbi) {
-    if (tables[dbi] == nullptr) continue;
-    auto& outer = parent->tables[dbi];
-    if (outer == nullptr) {
-      outer = std::move(tables[dbi]);
-      continue;
-    }
-    TxnTable& inner = *tables[dbi];
-    outer->table = inner.table;
-    outer->generation = inner.generation;
-    outer->tree = inner.tree;
-    outer->record = inner.record;
-    if (inner.made && !outer->made) outer->before = inner.before;
-    outer->made |= inner.made;
-    outer->gone = inner.gone;
-    outer->written |= inner.written;
-  }
-  parent->dropped.insert(parent->dropped.end(), dropped.begin(), dropped.end());
-  parent->own_canary = own_canary;
-  parent->canary_known = canary_known;
-  parent->written_bytes += written_bytes;
-  parent->flags |= flags & MDBX_TXN_DIRTY;
-  for (auto& table : parent->tables) {
-    if (table != nullptr) {
-      parent->each_cursor(table.get(), [](MDBX_cursor& cursor) { cursor.table_written(); });
     }
   }
 }
@@ -410,6 +338,7 @@ int MDBX_txn::commit(MDBX_commit_latency* latency) {
     }
   }
   if (parent != nullptr) {
+    give_cursors_back(true);
     end_cursors();
     value.reset();
     int code = MDBX_SUCCESS;
@@ -486,6 +415,7 @@ int MDBX_txn::commit_and_read(MDBX_txn** out, MDBX_commit_latency* latency) {
 
 int MDBX_txn::abort() {
   if (child != nullptr) child->abort();
+  give_cursors_back(false);
   end_cursors();
   if (read_only()) {
     if (!(flags & MDBX_TXN_FINISHED)) {

@@ -29,6 +29,8 @@ namespace hawthorn::mdbx {
 
 constexpr uint32_t kTransactionSignature = 0x484d5458;
 
+struct CursorPlace;
+
 // A table as a transaction sees it.
 struct TxnTable {
   std::shared_ptr<Table> table;  // null: not looked up yet
@@ -142,6 +144,8 @@ struct MDBX_txn {
   // Of a table: each of them, but `but`.
   template <typename Use>
   void each_cursor(TxnTable* found, const Use& use);
+  // One that a program releases is not given back to those around this.
+  void keep_cursor(MDBX_cursor& cursor);
 
   uint32_t signature = hawthorn::mdbx::kTransactionSignature;
   MDBX_env* env;
@@ -174,6 +178,13 @@ struct MDBX_txn {
   hawthorn::Value value;  // of the last get
 
  private:
+  // Of the transactions around this one.
+  struct Borrowed {
+    MDBX_cursor* cursor;
+    std::shared_ptr<hawthorn::mdbx::CursorPlace> place;
+  };
+  std::vector<Borrowed> borrowed;
+
   int begin_again();
   void announce_drops();
   int write_out(MDBX_commit_latency* latency);
@@ -190,6 +201,9 @@ struct MDBX_txn {
   bool has_entries(TxnTable* found, bool* any);
   void end_cursors();
   void settle(bool committed);
+  void note_cursors(MDBX_txn& around);
+  void borrow_cursors();
+  void give_cursors_back(bool as_they_are);
   void make_room_in_parent();
   void merge_into_parent();
   void end_engine();

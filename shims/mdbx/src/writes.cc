@@ -288,13 +288,13 @@ int Write::del_current(unsigned flags) {
   if (at.place == Place::kAt) {
     if (at.among == Among::kOn) {
       there = at.settle();
-    } else if (at.among == Among::kOutside || all) {
-      there = at.settle_key();
+    } else if (at.settle_key() && (at.among == Among::kOutside || all)) {
+      there = true;
       bool one = true;
-      if (there && !all) {
+      if (!all) {
         if (const int code = at.has_one_value(&one); code != MDBX_SUCCESS) return code;
       }
-      if (there && !one) return MDBX_ENODATA;
+      if (!one) return MDBX_ENODATA;
     }
     if (!there && !at.failed() && at.place == Place::kAt && at.among == Among::kGap) {
       there = at.settle_value_gap();

@@ -94,6 +94,40 @@ TEST_F(Transactions, Nested) {
   mdb_txn_abort(reader);
 }
 
+TEST_F(Transactions, NestedBorrowsCursors) {
+  open();
+  MDB_txn* outer = begin();
+  const MDB_dbi dbi = table(outer, "t");
+  for (const char* key : {"a", "b", "c"}) ASSERT_DONE(put(outer, dbi, key, "1"));
+  MDB_cursor* cursor = nullptr;
+  MDB_cursor* closed = nullptr;
+  ASSERT_DONE(mdb_cursor_open(outer, dbi, &cursor));
+  ASSERT_DONE(mdb_cursor_open(outer, dbi, &closed));
+  const auto at = [&](MDB_cursor_op operation) {
+    MDB_val key{};
+    MDB_val value{};
+    const int code = mdb_cursor_get(cursor, &key, &value, operation);
+    return code == MDB_SUCCESS ? text(key) : std::string(mdb_strerror(code));
+  };
+  EXPECT_EQ(at(MDB_FIRST), "a");
+  for (const bool commits : {false, true}) {
+    MDB_txn* inner = begin(0, outer);
+    EXPECT_EQ(mdb_cursor_txn(cursor), inner);
+    EXPECT_EQ(at(MDB_NEXT), "b");
+    ASSERT_DONE(mdb_cursor_del(cursor, 0));
+    if (commits) {
+      mdb_cursor_close(closed);
+      ASSERT_DONE(mdb_txn_commit(inner));
+    } else {
+      mdb_txn_abort(inner);
+    }
+    EXPECT_EQ(mdb_cursor_txn(cursor), outer);
+    EXPECT_EQ(at(MDB_GET_CURRENT), commits ? "c" : "a");
+  }
+  EXPECT_EQ(all(outer, dbi), "a=1 c=1 ");
+  ASSERT_DONE(mdb_txn_commit(outer));
+}
+
 TEST_F(Transactions, NotNestedWithTheWritableMap) {
   open(MDB_WRITEMAP);
   MDB_txn* outer = begin();
