@@ -247,7 +247,7 @@ int mdb_env_set_assert(MDB_env* env, MDB_assert_func* func);
 
 // Begins a transaction; flags are MDB_RDONLY, MDB_NOSYNC and MDB_NOMETASYNC. One writes at a time,
 // and others wait for it. With a `parent`, which must write, it is nested in it: the parent rests
-// meanwhile, and gets or loses the changes. [mapped]
+// meanwhile, lends it its cursors, and gets or loses the changes. [mapped]
 int mdb_txn_begin(MDB_env* env, MDB_txn* parent, unsigned int flags, MDB_txn** txn);
 
 // Its environment, and the number of its snapshot or of the commit to be. [mapped]

@@ -36,8 +36,8 @@ typedef enum MDBX_txn_flags {
 HAWTHORN_MDBX_ENUM_OPERATORS(MDBX_txn_flags)
 
 // Begins a transaction. One writes at a time, and others wait for it. With a `parent`, which must
-// write, it is nested in it: the parent rests meanwhile, lends it its cursors, and gets or loses the
-// changes. [mapped]
+// write, it is nested in it: the parent rests meanwhile, lends it its cursors, and gets or loses
+// the changes. [mapped]
 LIBMDBX_API int mdbx_txn_begin_ex(MDBX_env* env, MDBX_txn* parent, MDBX_txn_flags_t flags,
                                   MDBX_txn** txn, void* context);
 
