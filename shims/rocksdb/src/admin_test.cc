@@ -256,6 +256,8 @@ TEST_F(Care, WhatADatabaseSaysOfItself) {
   ASSERT_OK(db_->VerifyChecksum(rocksdb::ReadOptions()));
   std::string identity;
   ASSERT_OK(db_->GetDbIdentity(identity));
+  EXPECT_EQ(identity.size(), 36U);
+  for (const size_t at : {8, 13, 18, 23}) EXPECT_EQ(identity[at], '-');
   std::string session;
   ASSERT_OK(db_->GetDbSessionId(session));
   EXPECT_EQ(session.size(), 20U);
