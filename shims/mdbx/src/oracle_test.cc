@@ -319,7 +319,7 @@ constexpr unsigned kOracleShapes[] = {
 TEST_F(Oracle, CursorsDoWhatIsDocumented) {
   open(MDBX_UTTERLY_NOSYNC);
   for (const unsigned shape : kOracleShapes) {
-    for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
       run(shape, seed, 6000);
       if (HasFailure()) return;
     }
