@@ -152,9 +152,11 @@ class HAWTHORN_EXPORT Db {
   // database goes on in it when the process changes its working directory, and when the directory
   // is renamed or something is mounted on it. Of several that create it at once one has it.
   // Errors: kNotFound; kBusy when another process has it open (follower.h reads beside it);
-  // kNotSupported for a newer format; kCorruption (file and offset named); kInvalidArgument for
-  // options out of range and an empty path; kPermissionDenied (the file or directory named);
-  // kReadOnly for a read-only medium. Both may be opened with Options::read_only all the same.
+  // kNotSupported for a newer format, and where there is none but a database of RocksDB's,
+  // LevelDB's, LMDB's, libmdbx's or SQLite's, which is not touched (the command that makes one of
+  // ours of it is named); kCorruption (file and offset named); kInvalidArgument for options out of
+  // range and an empty path; kPermissionDenied (the file or directory named); kReadOnly for a
+  // read-only medium. Both may be opened with Options::read_only all the same.
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
   // Removes the files of a database, and the directory when nothing else is in it; clears the

@@ -6,6 +6,7 @@
 #include "db/budget.h"
 #include "db/entry_file.h"
 #include "db/file_sizing.h"
+#include "db/foreign_files.h"
 #include "db/impl.h"
 #include "db/incomplete.h"
 #include "db/large_values.h"
@@ -78,6 +79,7 @@ Status Db::Impl::check_no_remains(bool beginning) const {
   if (!names.ok()) return names.status();
   const bool lock = std::find(names->begin(), names->end(), db::kLockName) != names->end();
   if (beginning && lock) return {};
+  if (Status s = db::refuse_foreign_files(*machine_.files, path_, *names); !s.ok()) return s;
   for (const std::string& name : *names) {
     // A process that died while it created the database may have left the probe for direct I/O.
     if (name == "data.probe") continue;

@@ -59,6 +59,43 @@ class OpenPaths : public ::testing::Test {
   std::unique_ptr<BackupRepository> repository_;
 };
 
+// What another engine has made is neither written over nor hidden by a database beside it.
+TEST_F(OpenPaths, with_files_of_other_engines_make_nothing) {
+  const std::string sqlite("SQLite format 3\0, and more", 26);
+  const struct {
+    std::map<std::string, std::string> files;
+    const char* command;  // null: they are nobody's
+  } cases[] = {
+      {{{"CURRENT", "MANIFEST-000004\n"}, {"MANIFEST-000004", "x"}}, "import-rocksdb"},
+      {{{"CURRENT", "MANIFEST-000004\n"}, {"000007.sst", "x"}}, "import-rocksdb"},
+      {{{"CURRENT", "MANIFEST-000002\n"}, {"000005.ldb", "x"}}, "import-rocksdb"},
+      {{{"data.mdb", "x"}, {"lock.mdb", "x"}}, "mdbx-load"},
+      {{{"mdbx.dat", "x"}, {"mdbx.lck", "x"}}, "mdbx-load"},
+      {{{"app.db", sqlite}}, "import-sqlite"},
+      {{{"app.sqlite3", sqlite}, {"other", "x"}}, "import-sqlite"},
+      {{{"CURRENT", "x"}, {"other", "x"}}, nullptr},
+      {{{"000007.sst", "x"}, {"app.db", "x"}, {"app.sqlite", ""}, {"notes.txt", sqlite}}, nullptr},
+  };
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    const std::string path = directory_ / ("foreign" + std::to_string(i));
+    SCOPED_TRACE(path);
+    fs::create_directory(path);
+    for (const auto& [name, bytes] : cases[i].files) {
+      std::ofstream(path + "/" + name, std::ios::binary) << bytes;
+    }
+    const size_t before = entries();
+    auto db = Db::open(path, options_);
+    if (cases[i].command == nullptr) {
+      ASSERT_OK(db.status());
+      continue;
+    }
+    EXPECT_TRUE(db.status().is(StatusCode::kNotSupported)) << db.status().to_string();
+    EXPECT_NE(db.status().message().find(cases[i].command), std::string_view::npos)
+        << db.status().to_string();
+    EXPECT_EQ(entries(), before);
+  }
+}
+
 // Whoever waits until a path is free, as kBusy tells him to, would wait for ever.
 TEST_F(OpenPaths, that_lead_to_something_else) {
   const size_t before = entries();

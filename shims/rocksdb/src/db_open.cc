@@ -137,7 +137,9 @@ rocksdb::Status DBImpl::check_open(const rocksdb::DBOptions& options, const std:
   }
   if (!has_default) return S::InvalidArgument("Default column family not specified");
   if (is_of_rocksdb(name)) {
-    return S::NotSupported(name, "was written by RocksDB, whose files are not read");
+    return S::NotSupported(name,
+                           "was written by RocksDB, whose files are not read; `hawthorn "
+                           "import-rocksdb` makes a database of them, in another directory");
   }
   return S::OK();
 }
