@@ -35,6 +35,8 @@ int MDBX_txn::begin_nested(MDBX_txn* around) {
     inner.tree = outer.tree;
     inner.record = outer.record;
     inner.gone = outer.gone;
+    inner.entries = outer.entries;
+    inner.written = outer.written;
   }
   borrow_cursors();
   own_canary = around->own_canary;
@@ -114,6 +116,7 @@ void MDBX_txn::merge_into_parent() {
     if (inner.made && !outer->made) outer->before = inner.before;
     outer->made |= inner.made;
     outer->gone = inner.gone;
+    outer->entries = inner.entries;
     outer->written |= inner.written;
   }
   parent->dropped.insert(parent->dropped.end(), dropped.begin(), dropped.end());

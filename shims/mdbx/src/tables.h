@@ -15,6 +15,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -101,6 +102,17 @@ struct Table {
   // Every transaction that began behind so many commits of this environment has it.
   std::atomic<uint64_t> since{UINT64_MAX};
   std::atomic<uint64_t> txnid{0};  // that last wrote it, as far as is known
+  // No transaction above it has written the table; none: not known. Told before a commit, so that
+  // who sees the commit sees it, too. Under the environment's mutex, as is the next.
+  std::optional<uint64_t> unwritten_above;
+  std::optional<uint64_t> entries;  // as of then on
+  // On disk, when it was last looked. Under that mutex, too.
+  struct Size {
+    uint64_t bytes = 0;
+    uint64_t entries = 0;
+    std::chrono::steady_clock::time_point at;
+  };
+  Size size;
 
   bool multi() const { return (record.flags & MDBX_DUPSORT) != 0; }
   int order_of_keys(std::string_view a, std::string_view b) const;

@@ -214,7 +214,10 @@ void MDBX_txn::settle(bool committed) {
     }
     handle.table = mine->table;  // renamed, or with other flags
     if (mine->made) mine->table->since.store(commits, std::memory_order_release);
-    if (mine->written) mine->table->txnid.store(txnid, std::memory_order_relaxed);
+    if (!mine->written) continue;
+    mine->table->txnid.store(txnid, std::memory_order_relaxed);
+    mine->table->unwritten_above = txnid;
+    mine->table->entries = mine->entries;
   }
   if (!committed || dropped.empty()) return;
   for (MDBX_dbi dbi = mdbx_shim::kCoreDbis; dbi < env->handle_count; ++dbi) {
@@ -241,6 +244,15 @@ void MDBX_txn::announce_drops() {
   }
 }
 
+void MDBX_txn::announce_writes() {
+  const std::lock_guard<std::mutex> guard(env->mutex);
+  for (const auto& mine : tables) {
+    if (mine == nullptr || mine->table == nullptr || !mine->written) continue;
+    mine->table->unwritten_above = txnid;
+    mine->table->entries.reset();
+  }
+}
+
 // The part of a commit that writes. The engine's transaction has ended when it returns.
 int MDBX_txn::write_out(MDBX_commit_latency* latency) {
   end_cursors();
@@ -262,6 +274,7 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
     const CommitWatch writing(latency != nullptr);
     const hawthorn::Durability durability = env->durability(flags);
     if (code == MDBX_SUCCESS && s.ok() && !dropped.empty()) announce_drops();
+    if (code == MDBX_SUCCESS && s.ok()) announce_writes();
     if (code == MDBX_SUCCESS && s.ok()) s = engine.commit(durability);
     if (latency != nullptr) {
       (durability == hawthorn::Durability::kFull ? latency->sync : latency->write) =
@@ -309,6 +322,7 @@ void MDBX_txn::recycle() {
       continue;
     }
     table->record.reset();
+    table->entries.reset();
     table->written = false;
   }
   canary_known = false;
@@ -495,8 +509,13 @@ bool MDBX_txn::oust() {
   return true;
 }
 
-void MDBX_txn::wrote(TxnTable* found, uint64_t bytes) {
+void MDBX_txn::wrote(TxnTable* found, uint64_t bytes, std::optional<int64_t> more) {
   found->written = true;
+  if (!more) {
+    found->entries.reset();
+  } else if (found->entries) {
+    *found->entries += static_cast<uint64_t>(*more);
+  }
   flags |= MDBX_TXN_DIRTY;
   written_bytes += bytes;
   each_cursor(found, [](MDBX_cursor& cursor) { cursor.table_written(); });

@@ -40,7 +40,8 @@ struct TxnTable {
   bool made = false;                  // by this transaction
   std::shared_ptr<Table> before;      // what the handle stood for until then; null: nothing
   bool written = false;
-  bool gone = false;  // dropped
+  bool gone = false;                // dropped
+  std::optional<uint64_t> entries;  // of one that writes, once they were asked for
   MDBX_cursor* cursors = nullptr;
   std::optional<Cursor> scratch;  // for what is done without a cursor of the program's
 };
@@ -124,8 +125,8 @@ struct MDBX_txn {
   // The same of a value that is too large to be read otherwise.
   int keep_large(const hawthorn::Tree& tree, std::string_view key, MDBX_val* out);
   void let_copies_go();
-  // Behind each write.
-  void wrote(TxnTable* found, uint64_t bytes);
+  // Behind each write. `more`: by how many entries the table has grown, where that is known.
+  void wrote(TxnTable* found, uint64_t bytes, std::optional<int64_t> more = std::nullopt);
   // The code of a failed call of the engine; the transaction can then only be aborted, but for
   // what is the caller's mistake.
   int fail(const hawthorn::Status& status);
@@ -187,6 +188,10 @@ struct MDBX_txn {
 
   int begin_again();
   void announce_drops();
+  void announce_writes();
+  // How many entries the table has, counted once, and followed from then on.
+  int entries_of(TxnTable* found, uint64_t* entries);
+  uint64_t bytes_of(TxnTable* found, uint64_t entries);
   int write_out(MDBX_commit_latency* latency);
   void release_writer();
   void recycle();

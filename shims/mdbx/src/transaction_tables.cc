@@ -1,5 +1,7 @@
 // What transactions do with tables as wholes.
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "shims/mdbx/src/cursor.h"
@@ -397,6 +399,7 @@ int MDBX_txn::drop_table(MDBX_dbi dbi, bool remove) {
   if (const Status s = engine.delete_range(mine->tree, ""); !s.ok()) return fail(s);
   each_cursor(mine, [](MDBX_cursor& cursor) { cursor.table_emptied(); });
   wrote(mine, 0);
+  mine->entries = 0;
   TableRecord* mine_record = nullptr;
   if (const int code = record(mine, &mine_record); code != MDBX_SUCCESS) return code;
   if (mine_record->sequence == 0 && mine_record->key_bytes == 0 && mine_record->value_bytes == 0) {
@@ -450,18 +453,63 @@ int MDBX_txn::names(
   return cursor.status().ok() ? MDBX_SUCCESS : fail(cursor.status());
 }
 
+int MDBX_txn::entries_of(TxnTable* found, uint64_t* entries) {
+  if (found->entries) {
+    *entries = *found->entries;
+    return MDBX_SUCCESS;
+  }
+  // What is common to all is the table as it was last committed. One that writes sees that until it
+  // has written it.
+  Table& table = *found->table;
+  std::optional<uint64_t> from;
+  if (env->writes() && !found->written && !found->made) {
+    const uint64_t sees = read_only() ? id() : txnid - 1;
+    const std::lock_guard<std::mutex> guard(env->mutex);
+    if (!table.unwritten_above) {
+      table.unwritten_above = env->last_txnid.load(std::memory_order_acquire);
+    }
+    if (*table.unwritten_above <= sees) from = table.unwritten_above;
+    if (from && table.entries) {
+      *entries = *table.entries;
+      if (!read_only()) found->entries = *entries;
+      return MDBX_SUCCESS;
+    }
+  }
+  const Result<uint64_t> counted = count(found->tree, "", std::nullopt);
+  if (!counted.ok()) return fail(counted.status());
+  *entries = *counted;
+  if (!read_only()) found->entries = *entries;
+  const std::lock_guard<std::mutex> guard(env->mutex);
+  if (from && table.unwritten_above == from) table.entries = *entries;
+  return MDBX_SUCCESS;
+}
+
+// About as many bytes as the table has on disk: as of the last second, while it has about as many
+// entries.
+uint64_t MDBX_txn::bytes_of(TxnTable* found, uint64_t entries) {
+  Table::Size& size = found->table->size;
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard<std::mutex> guard(env->mutex);
+    const uint64_t apart = std::max(entries, size.entries) - std::min(entries, size.entries);
+    if (now - size.at < std::chrono::seconds(1) && apart <= entries / 16) return size.bytes;
+  }
+  const Result<hawthorn::RangeEstimate> estimate = db->estimate(found->tree, "", std::nullopt);
+  const uint64_t bytes = estimate.ok() ? estimate->bytes : 0;
+  const std::lock_guard<std::mutex> guard(env->mutex);
+  size = {bytes, entries, now};
+  return bytes;
+}
+
 int MDBX_txn::stat(TxnTable* found, MDBX_stat* stat, size_t bytes) {
   memset(stat, 0, bytes);
   stat->ms_psize = static_cast<unsigned>(env->page_bytes);
   if (found->table->garbage) return MDBX_SUCCESS;
   if (const int code = finish_reserve(); code != MDBX_SUCCESS) return code;
-  const Result<uint64_t> entries = count(found->tree, "", std::nullopt);
-  if (!entries.ok()) return fail(entries.status());
-  stat->ms_entries = *entries;
-  const Result<hawthorn::RangeEstimate> size = db->estimate(found->tree, "", std::nullopt);
+  if (const int code = entries_of(found, &stat->ms_entries); code != MDBX_SUCCESS) return code;
   // Pages are what the bytes on disk would fill: the engine has none.
-  const uint64_t on_disk = size.ok() ? size->bytes : 0;
-  if (*entries > 0) {
+  const uint64_t on_disk = bytes_of(found, stat->ms_entries);
+  if (stat->ms_entries > 0) {
     stat->ms_leaf_pages = std::max<uint64_t>(1, on_disk / env->page_bytes);
     stat->ms_depth = 1;
     for (uint64_t pages = stat->ms_leaf_pages; pages > 1; pages = (pages + 127) / 128) {

@@ -45,8 +45,19 @@ int Write::name_of_a_table(std::string_view key) {
   return s.ok() ? MDBX_INCOMPATIBLE : txn_->fail(s);
 }
 
+// Whether the key is there, where somebody counts entries.
+int Write::look_for(std::string_view key) {
+  more_ = 0;
+  if (!table_->entries) return MDBX_SUCCESS;
+  const Status s = txn_->read(table_->tree, key, txn_->value);
+  if (s.is_not_found()) more_ = 1;
+  // What is too large to be read so is there.
+  return s.ok() || s.is_not_found() || s.is(StatusCode::kNotSupported) ? MDBX_SUCCESS
+                                                                       : txn_->fail(s);
+}
+
 int Write::done(std::string_view key, std::string_view value) {
-  txn_->wrote(table_, key.size() + value.size());
+  txn_->wrote(table_, key.size() + value.size(), more_);
   if (cursor_ != nullptr) cursor_->stand_at(key, multi() ? value : std::string_view());
   return MDBX_SUCCESS;
 }
@@ -139,6 +150,7 @@ int Write::replace_only(std::string_view key, std::string_view value) {
   Status s = txn_->engine.del(table_->tree, key);
   if (s.ok()) s = txn_->engine.put(table_->tree, key, own_value);
   if (!s.ok()) return txn_->fail(s);
+  more_ = 0;
   txn_->each_cursor(table_, [&](MDBX_cursor& cursor) { cursor.value_replaced(key, own_value); });
   return done(key, own_value);
 }
@@ -161,6 +173,7 @@ int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
       return MDBX_KEYEXIST;
     }
   }
+  if (const int code = look_for(wanted); code != MDBX_SUCCESS) return code;
   if (flags & MDBX_RESERVE) {
     const Result<std::span<std::byte>> place =
         txn_->engine.put_reserve(table_->tree, wanted, value->iov_len);
@@ -221,10 +234,11 @@ int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* valu
   if (flags & MDBX_APPENDDUP) {
     if (const int code = check_append_value(wanted, value); code != MDBX_SUCCESS) return code;
   }
-  if (flags & MDBX_NODUPDATA) {
+  if ((flags & MDBX_NODUPDATA) || table_->entries) {
     const Result<bool> missing = txn_->engine.insert(table_->tree, wanted, value);
     if (!missing.ok()) return txn_->fail(missing.status());
-    if (!*missing) {
+    more_ = *missing ? 1 : 0;
+    if (!*missing && (flags & MDBX_NODUPDATA)) {
       if (cursor_ != nullptr) cursor_->stand_at(wanted, value);
       return MDBX_KEYEXIST;
     }
@@ -254,6 +268,7 @@ int Write::del(std::string_view key, const std::string_view* value) {
   if (const int code = check_key(*txn_, *table_, val(key)); code != MDBX_SUCCESS) return code;
   if (const int code = name_of_a_table(key); code != MDBX_SUCCESS) return code;
   Status s;
+  std::optional<int64_t> more = -1;
   if (multi() && value != nullptr) {
     if (const int code = check_value(*txn_, *table_, val(*value)); code != MDBX_SUCCESS) {
       s = txn_->read(table_->tree, key, txn_->value);
@@ -272,11 +287,22 @@ int Write::del(std::string_view key, const std::string_view* value) {
                !s.ok() && !s.is(StatusCode::kNotSupported)) {  // which says: it is large
       return txn_->fail(s);
     }
+    if (multi() && table_->entries) {
+      hawthorn::Cursor& cursor = txn_->scratch(table_);
+      if (cursor.seek(key)) {
+        if (const Result<uint64_t> gone = cursor.count_values(); gone.ok()) {
+          more = -static_cast<int64_t>(*gone);
+        }
+      }
+      if (!cursor.status().ok()) return txn_->fail(cursor.status());
+    } else if (multi()) {
+      more.reset();
+    }
     s = txn_->engine.del(table_->tree, key);
     if (!s.ok()) return txn_->fail(s);
   }
   txn_->each_cursor(table_, [&](MDBX_cursor& cursor) { cursor.entry_deleted(key, value); });
-  txn_->wrote(table_, key.size());
+  txn_->wrote(table_, key.size(), more);
   return MDBX_SUCCESS;
 }
 

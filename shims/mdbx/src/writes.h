@@ -42,12 +42,14 @@ class Write {
   int put_multi(const MDBX_val* key, std::string_view value, MDBX_val* value_io, unsigned flags);
   int put_several(const MDBX_val* key, MDBX_val* values, unsigned flags);
   int name_of_a_table(std::string_view key);
+  int look_for(std::string_view key);
   int done(std::string_view key, std::string_view value);
 
   MDBX_txn* txn_;
   TxnTable* table_;
   MDBX_cursor* cursor_;
   bool hands_out_ = false;
+  std::optional<int64_t> more_;  // entries, by what is put
 };
 
 }  // namespace hawthorn::mdbx
