@@ -152,25 +152,28 @@ TEST_F(FullBudget, transactions_count) {
            s.memory_value_bytes - s.memory_frame_bytes - os::epoch::threads() * kBudgetBytes / 256;
   };
   // What the process keeps is counted ten times a second, by the thread that writes the file of
-  // counters each second. Between two of these it was counted.
-  const auto count_all = [this] {
-    for (int times = 0; times < 2; ++times) {
-      const auto updated = [this] { return read_counters(directory_ / "db").value().updated_us; };
-      const uint64_t last = updated();
-      EXPECT_TRUE(wait_until([&] { return updated() != last; }));
+  // counters each second. Between two of these it was counted, with the threads that are there now
+  // where none has come or gone meanwhile.
+  const auto counted = [&] {
+    for (size_t threads = 0; threads != os::epoch::threads();) {
+      threads = os::epoch::threads();
+      for (int times = 0; times < 2; ++times) {
+        const auto updated = [this] { return read_counters(directory_ / "db").value().updated_us; };
+        const uint64_t last = updated();
+        EXPECT_TRUE(wait_until([&] { return updated() != last; }));
+      }
     }
+    return beside_data();
   };
   ASSERT_OK(db_->put(tree_, "k", "v"));
   ASSERT_OK(db_->flush());  // no merge is under way
-  count_all();
-  const uint64_t before = beside_data();
+  const uint64_t before = counted();
   for (const bool commits : {true, false}) {
     Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
     ASSERT_OK(txn.status());
     for (uint64_t i = 0; i < 20'000; ++i) ASSERT_OK(txn->del(tree_, big_endian(mix64(i))));
-    count_all();
     // Some 70 bytes for each, and its key.
-    EXPECT_GE(beside_data(), before + 20'000 * 72);
+    EXPECT_GE(counted(), before + 20'000 * 72);
     if (commits) {
       ASSERT_OK(txn->commit());
     } else {
