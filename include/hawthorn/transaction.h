@@ -324,8 +324,8 @@ class HAWTHORN_EXPORT Transaction {
   // Errors: kInvalidArgument for the id, and in transactions that are read-only, kExclusive,
   // nested, or have an open nested one; kConflict, kTimedOut (another transaction has written the
   // same row and is open), kDeadlock, kNotSupported (it has made or dropped a tree, or what it
-  // wrote takes more than a quarter of the memory budget), kOutOfMemory (what it wrote does not
-  // fit beside what other open transactions hold): it is open as before; kNoSpace,
+  // wrote takes more than a quarter of the memory budget), kOutOfMemory (other open
+  // transactions leave too little memory for what it wrote): it is open as before; kNoSpace,
   // kReadOnly, kIoError: only abort is left; kUnknownOutcome when the sync failed: the next open
   // tells whether it is prepared.
   Status prepare(std::string_view id);

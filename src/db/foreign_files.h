@@ -1,6 +1,6 @@
 #pragma once
-// Whether a directory in which a database is to be made has one of another engine, which is left
-// alone: whoever has relinked a program wants what is in there, and not a new database beside it.
+// Whether a directory in which a database is to be made has one of another engine. Then none is
+// made: a program that was relinked expects its old data there, and would find an empty database.
 //
 // Not here: what this engine itself may have left (open.cc); commands that bring such databases
 // over (tools). Threads: any.

@@ -135,7 +135,7 @@ Status MDBX_env::open_as_wanted() {
     follower.reset();
     status = open_follower(path);
     if (status.ok() || ms == mdbx_shim::kNewMsMax) return status;
-    // That process is about to make it, or has just gone.
+    // That process is about to make it, or has just gone. It tells nobody, so look again.
     const bool is_new =
         status.is_not_found() || (follower != nullptr && mdbx_shim::is_empty(*follower->view()));
     if (!is_new) return status;

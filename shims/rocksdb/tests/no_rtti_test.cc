@@ -27,7 +27,7 @@
 #include "rocksdb/utilities/transaction_db.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
 
-using namespace rocksdb;  // NOLINT(google-build-using-namespace)
+using namespace rocksdb;  // NOLINT(google-build-using-namespace): as many programs do
 
 namespace {
 
